@@ -21,6 +21,13 @@ type Outlook struct {
 	Image      string   `json:"image,omitempty" doc:"Image afterwards"`
 	Disk       string   `json:"disk,omitempty" doc:"Selector of the disk that the binding is about; all: without an image, all disks are wiped but those that the node keeps"`
 	Disks      []Disk   `json:"disks,omitempty" doc:"Disks of the node that match the selector, as last reported. Only one that is the only one is ever written"`
+	Unmatched  bool     `json:"unmatched,omitempty" doc:"The selector matches no disk that the node has reported"`
+}
+
+// Match sets the disks that the selector of the outlook means among those that the node has reported.
+func (o *Outlook) Match(keep []string, reported []Disk) {
+	o.Disks = Matching(o.Disk, keep, reported)
+	o.Unmatched = len(o.Disks) == 0 && len(reported) > 0
 }
 
 // When a node would act on a change.
@@ -59,6 +66,9 @@ func (o Outlook) WipeText() string {
 	}
 	switch len(o.Disks) {
 	case 0:
+		if o.Unmatched {
+			disk += " (matches no disk that it has reported)"
+		}
 	case 1:
 		disk = o.Disks[0].String()
 	default:

@@ -62,7 +62,7 @@ func (tx *nodeTx) outlook() *api.Outlook {
 	if now.WipesAll() || tx.HandsOver() {
 		o.Disk = api.AllDisks
 	}
-	o.Disks = api.Matching(o.Disk, tx.Spec().KeepDisks, tx.Facts().Candidates())
+	o.Match(tx.Spec().KeepDisks, tx.Facts().Candidates())
 	if len(o.Why) > 0 {
 		o.When = api.When(tx.Status().Phase, tx.Detour() != nil)
 	}

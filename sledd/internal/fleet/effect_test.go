@@ -232,7 +232,18 @@ func TestWipeText(t *testing.T) {
 	if got := o.WipeText(); !strings.Contains(got, "only (matches 2 disks)") {
 		t.Error(got)
 	}
-	o.Disk, o.Image = api.AllDisks, ""
+	known := o.Disks
+	o.Match(nil, nil)
+	if got := o.WipeText(); !strings.HasPrefix(got, "n1: only, ") {
+		t.Errorf("nothing is known of its disks: %s", got)
+	}
+	reported := []api.Disk{{Name: "sda", Serial: "S123", Bytes: 1_920_383_410_176}, {Name: "sdb", Serial: "S124", Bytes: 1}}
+	o.Disk = "serial:S1234"
+	o.Match(nil, reported)
+	if got := o.WipeText(); !strings.HasPrefix(got, "n1: serial:S1234 (matches no disk that it has reported), ") {
+		t.Error(got)
+	}
+	o.Disk, o.Image, o.Disks = api.AllDisks, "", known
 	const all = "n1: all 2 disks [serial:S123 (PM9A3, 1.9 TB) wwn:eui.1 (480 GB)], generation 1 -> 2, image A -> none"
 	if got := o.WipeText(); got != all {
 		t.Errorf("got  %s\nwant %s", got, all)

@@ -234,7 +234,7 @@ func first(node api.Node, plan *model) api.Outlook {
 		o.Disk = api.AllDisks
 	}
 	if node.Status.Generation > 0 {
-		o.Disks = api.Matching(o.Disk, node.KeepDisks, node.Facts.Candidates())
+		o.Match(node.KeepDisks, node.Facts.Candidates())
 	}
 	return o
 }

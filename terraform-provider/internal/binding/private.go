@@ -80,7 +80,7 @@ func (r *record) outlook(plan *model) api.Outlook {
 	if plan.Image.IsNull() || plan.Handover.ValueBool() {
 		o.Disk = api.AllDisks
 	}
-	o.Disks = api.Matching(o.Disk, r.Keep, r.Disks)
+	o.Match(r.Keep, r.Disks)
 	return o
 }
 
