@@ -60,11 +60,13 @@ func nameNodes(ctx context.Context, client *api.Client, bindings []api.Binding) 
 
 func (a *app) bindingCommand() *cobra.Command {
 	r := a.bindings()
-	return group("binding", "Inspect bindings of nodes to images; see bind and unbind", r.listCommand(a), r.getCommand(a))
+	return group("binding", "Inspect bindings of nodes to images; see bind and unbind", r.listCommand(a), r.getCommand(a),
+		a.unbindCommand("delete"))
 }
 
-func (a *app) unbindCommand() *cobra.Command {
-	return a.bindings().deleteCommand(a, "unbind", "Delete bindings; the disks keep their content",
+// unbindCommand is `unbind`, and `binding delete` for those who look where the other resources have it.
+func (a *app) unbindCommand(use string) *cobra.Command {
+	return a.bindings().deleteCommand(a, use, "Delete bindings; the disks keep their content",
 		`Deletes the bindings of nodes. Nothing is written to their disks. A binding
 with an owner is deleted with --owner and that owner, or with --take-over. The
 command asks before it deletes, on a terminal and without --yes.`)

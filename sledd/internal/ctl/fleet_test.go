@@ -60,7 +60,7 @@ var fleetLines = []struct {
 	{"bind -l rack=hall-b-row-00-rack-003 --image OLD --take-over", exitConflict},
 	{"bind NODE20 --image OLD", exitDone}, {"bind NODE21 --image OLD --owner alice", exitConflict},
 	{"bind NODE20 --wipe-only --yes", exitDone}, {"unbind NODE20 NODE21 --take-over --dry-run", exitDone},
-	{"unbind NODE20", exitConflict}, {"unbind NODE20 --take-over --yes", exitDone}, {"unbind NODE6", exitNotFound},
+	{"unbind NODE20", exitConflict}, {"unbind NODE20 --take-over --yes", exitDone}, {"binding delete NODE6", exitNotFound},
 	{"image capture NODE22 golden-storage-node-2026-11-23", exitDone},
 	{"image apply gpu-node-ubuntu-24.04-cuda-12.6-2026-11-21 " +
 		"--url http://images.hall-b.example.net:8080/images/gpu.sled --digest sha256:" +

@@ -139,7 +139,7 @@ func TestOwnersOfBindings(t *testing.T) {
 	s.does(exitConflict, "bind n1 n2 --image d12 --owner me", "the binding of n1 belongs to terraform:rack-a")
 	s.does(exitConflict, "unbind n1", "the binding of n1 belongs to terraform:rack-a")
 	s.does(exitConflict, "unbind n1 --owner me", "belongs to terraform:rack-a")
-	s.does(exitDone, "unbind n1 --owner terraform:rack-a", "deleted")
+	s.does(exitDone, "binding delete n1 --owner terraform:rack-a", "deleted")
 	s.does(exitDone, "bind n1 --image d12 --owner terraform:rack-a", "n1")
 	s.does(exitDone, "bind n1 --owner me --take-over -o yaml", "owner: me")
 	if got := s.does(exitDone, "bind n1 --take-over -o yaml", "generation: 1"); strings.Contains(got.out, "owner") {

@@ -99,7 +99,7 @@ func (a *app) root() *cobra.Command {
 		a.statusCommand(), a.watchCommand(), a.waitCommand(), a.timelineCommand(), a.eventsCommand(), a.logCommand(),
 		a.consoleCommand(), a.knownHostsCommand(), a.multicastCommand())
 	grouped(root, declare, "Declare nodes and what they get:",
-		a.nodeCommand(), a.bindingCommand(), a.bindCommand(), a.unbindCommand())
+		a.nodeCommand(), a.bindingCommand(), a.bindCommand(), a.unbindCommand("unbind"))
 	grouped(root, images, "Images:", a.imageCommand())
 	grouped(root, rollOut, "Roll out:", a.rolloutCommand())
 	grouped(root, operate, "Operate:",
