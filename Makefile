@@ -213,8 +213,9 @@ fuzz-differential: check-program build/bin/image-reader ## readers of images on 
 	python3 $(READERS) --seconds $$(($(or $(MINUTES),30) * 60)) --seed $(or $(SEED),1)
 
 # Beside the fuzzers, unit-go and test-c run all of it.
-test-grub: ## GRUB itself, in the trees that kexec is tested with
+test-loaders: ## GRUB and systemd-boot themselves, in the trees that kexec is tested with
 	initrd/test/boot/grub.py
+	initrd/test/boot/systemd_boot.py
 
 test-selector: ## which disk a selector means, in C and Go
 	go test -count=1 ./sledd/internal/disk
@@ -341,7 +342,7 @@ clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
-.PHONY: help demo demo-down test test-grub test-selector test-keep test-erase test-flags test-data-disks test-lvm check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
+.PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-data-disks test-lvm check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-power test-collection test-collection-lab test-rollout test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
 	bench-multicast bench-rollout audit requirements clean FORCE

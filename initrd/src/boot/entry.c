@@ -35,6 +35,7 @@ static void free_entry(struct entry *entry) {
 	free(entry->other);
 	free(entry->body);
 	free(entry->device);
+	free(entry->tries);
 }
 
 void entries_remove(struct entries *entries, size_t at) {

@@ -31,6 +31,7 @@ struct entry {
 
 	// systemd-boot's:
 	const struct border *place; // of its files
+	char *tries;		    // what counts them in its file's name: "+LEFT-DONE"; NULL: nothing
 	bool exhausted;		    // it has no tries left
 };
 

@@ -16,6 +16,9 @@ struct reading {
 	struct text images;
 };
 
+// The loader's names for what it finds by itself: it reads no file of such a name.
+static bool is_own_name(const char *name) { return !strncmp(name, "auto-", strlen("auto-")); }
+
 static int add_type1(const char *path, void *context) {
 	struct reading *reading = context;
 	const char *name = strrchr(path, '/') + 1;
@@ -23,8 +26,11 @@ static int add_type1(const char *path, void *context) {
 	char located[PATH_MAX];
 	struct fault ignored;
 	struct entry *entry;
-	int r = id ? border_read(reading->border, path, MENU_BYTES_MAX, &file, NULL, &ignored) : -ENOMEM;
+	int r;
 
+	if (is_own_name(name))
+		return 0;
+	r = id ? border_read(reading->border, path, MENU_BYTES_MAX, &file, NULL, &ignored) : -ENOMEM;
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	r = bls_parse(file, id, &reading->entries);
@@ -32,7 +38,9 @@ static int add_type1(const char *path, void *context) {
 		return r;
 	entry = &reading->entries.items[reading->entries.count - 1];
 	entry->place = reading->border;
-	systemd_read_tries(entry);
+	r = systemd_read_tries(entry);
+	if (r < 0)
+		return r;
 	// The loader leaves out what it cannot find.
 	if (entry->kernel ? !border_locate(reading->border, entry->kernel, located) : !entry->other)
 		entries_remove(&reading->entries, reading->entries.count - 1);
@@ -51,7 +59,7 @@ static int read_place(struct reading *reading, const struct border *border, stru
 	int r;
 
 	reading->border = border;
-	r = border_match(border, "loader/entries/*.conf", BORDER_FILES, add_type1, reading, fault);
+	r = border_match(border, "loader/entries/*.[Cc][Oo][Nn][Ff]", BORDER_FILES, add_type1, reading, fault);
 	if (r == 0)
 		r = border_match(border, "[Ee][Ff][Ii]/[Ll][Ii][Nn][Uu][Xx]/*.[Ee][Ff][Ii]", BORDER_FILES, add_image,
 				 reading, fault);

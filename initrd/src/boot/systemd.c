@@ -9,22 +9,44 @@
 #include "base/cleanup.h"
 #include "boot/version.h"
 
-void systemd_read_tries(struct entry *entry) {
+int systemd_read_tries(struct entry *entry) {
 	char *plus = strrchr(entry->id, '+');
 	size_t left = plus ? strspn(plus + 1, "0123456789") : 0, done;
 
 	if (!left)
-		return;
+		return 0;
 	done = plus[1 + left] == '-' ? strspn(plus + left + 2, "0123456789") : 0;
 	if (plus[1 + left + (done ? done + 1 : 0)])
-		return;
+		return 0;
+	entry->tries = strdup(plus);
+	if (!entry->tries)
+		return -ENOMEM;
 	entry->exhausted = strspn(plus + 1, "0") == left;
 	*plus = 0;
+	return 0;
 }
 
 static const char *or_empty(const char *text) { return text ? text : ""; }
 
-static int in_order(const void *a, const void *b) {
+// What the loader calls an entry. Versions differ in whether its tries belong to it, and before 246 its suffix did not.
+struct naming {
+	bool tries, suffix;
+};
+
+static void add_name(const struct entry *entry, const struct naming *naming, struct text *ret) {
+	text_addf(ret, "%s%s%s", entry->id, naming->tries ? or_empty(entry->tries) : "",
+		  naming->suffix ? ".conf" : "");
+}
+
+static int compare_names(const struct entry *x, const struct entry *y, const struct naming *naming) {
+	cleanup_with(text_free) struct text one = {0}, two = {0};
+
+	add_name(x, naming, &one);
+	add_name(y, naming, &two);
+	return version_compare(text_string(&one), text_string(&two));
+}
+
+static int in_order(const void *a, const void *b, void *naming) {
 	const struct entry *x = a, *y = b;
 	int r;
 
@@ -41,7 +63,7 @@ static int in_order(const void *a, const void *b) {
 		if (r)
 			return r;
 	}
-	return version_compare(y->id, x->id);
+	return compare_names(y, x, naming);
 }
 
 // The pattern of the last line "default"; it must be freed.
@@ -66,12 +88,11 @@ static char *default_of(const char *loader_conf) {
 	return found;
 }
 
-// The first entry whose file name matches, with its suffix or without: versions differ in that. Returns -1 if none
-// does.
-static int first_match(const struct entries *entries, const char *pattern, const char *suffix) {
-	for (size_t i = 0; i < entries->count; i++) {
+// The first entry with a name that matches. Returns -1 if none has.
+static int first_match(const struct entries *entries, const char *pattern, const struct naming *naming) {
+	for (size_t i = 0; pattern && i < entries->count; i++) {
 		cleanup_with(text_free) struct text name = {0};
-		text_addf(&name, "%s%s", entries->items[i].id, suffix);
+		add_name(&entries->items[i], naming, &name);
 		if (fnmatch(pattern, text_string(&name), FNM_CASEFOLD) == 0)
 			return (int)i;
 	}
@@ -98,36 +119,47 @@ static int refuse(struct text *reason, const char *before, const char *what, con
 	return -ENOTSUP;
 }
 
-static int choose(const struct entries *entries, const char *images, const char *pattern, size_t *ret,
-		  struct text *reason) {
-	int with = -1, without = -1;
-
-	if (pattern) {
-		with = first_match(entries, pattern, ".conf");
-		without = first_match(entries, pattern, "");
+static int differs(const char *pattern, struct text *reason) {
+	if (!pattern) {
+		text_adds(reason, "versions of systemd-boot differ in the order of entries with a counter of tries");
+		return -ENOTSUP;
 	}
-	if (pattern && with < 0 && is_automatic(pattern))
+	return refuse(reason, "versions of systemd-boot differ in what the default ", pattern, " of loader.conf is");
+}
+
+static int choose(struct entries *entries, const char *images, const char *pattern, size_t *ret, struct text *reason) {
+	const struct naming namings[] = {{.tries = true, .suffix = true}, {.suffix = true}};
+	const char *chosen[ELEMENTS(namings)] = {0};
+	bool matches = pattern && entries->count;
+	int first;
+
+	for (size_t i = 0; i < ELEMENTS(namings) && entries->count; i++) {
+		int match;
+		qsort_r(entries->items, entries->count, sizeof(*entries->items), in_order, (void *)&namings[i]);
+		match = first_match(entries, pattern, &namings[i]);
+		matches = matches && match >= 0;
+		*ret = match > 0 ? (size_t)match : 0;
+		chosen[i] = entries->items[*ret].id;
+	}
+	first = first_match(entries, pattern, &(struct naming){0});
+	if (pattern && !matches && is_automatic(pattern))
 		return refuse(reason, "what the default ", pattern, " of loader.conf is, only the loader knows");
 	if (pattern && matches_image(images, pattern))
 		return refuse(reason, "the default ", pattern,
 			      " of loader.conf is a unified kernel image: kexec starts none");
-	*ret = with > 0 ? (size_t)with : 0;
-	if (with < 0 && *images) // they have a place in the order
+	if (!matches && *images) // they have a place in the order
 		return refuse(reason, "there are unified kernel images (", images, "), and no default of loader.conf");
-	if (with < 0 && without > 0)
-		return refuse(reason, "versions of systemd-boot differ in what the default ", pattern,
-			      " of loader.conf is: add \".conf\"");
+	if (chosen[0] != chosen[1] || (!matches && first > 0))
+		return differs(pattern, reason);
 	return 0;
 }
 
 int systemd_find(struct entries *entries, const char *images, const char *loader_conf, struct entry **ret,
 		 struct text *reason) {
 	cleanup_free char *pattern = default_of(loader_conf);
-	size_t at;
+	size_t at = 0;
 	int r;
 
-	if (entries->count)
-		qsort(entries->items, entries->count, sizeof(*entries->items), in_order);
 	r = choose(entries, images, pattern, &at, reason);
 	if (r < 0)
 		return r;

@@ -4,8 +4,8 @@
 
 #include "boot/entry.h"
 
-// Removes the counters "+LEFT-DONE" of tries from an entry's id, and sets `exhausted`.
-void systemd_read_tries(struct entry *entry);
+// Moves the counters "+LEFT-DONE" from an entry's id to `tries`, and sets `exhausted`. Returns 0; -ENOMEM.
+int systemd_read_tries(struct entry *entry);
 
 // `entries` are those of type 1 whose kernels exist, `images` the names of unified kernel images joined by "/";
 // `loader_conf` may be NULL. Sorts the entries. Returns 0; -ENOTSUP, with the reason, if the entry cannot be known or

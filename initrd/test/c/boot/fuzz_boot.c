@@ -42,11 +42,9 @@ static void run_systemd(const char *file) {
 	struct text reason = {0};
 	struct entry *entry;
 
-	if (bls_parse(file, "id+0-2", &entries) == 0 && bls_parse(file, file, &entries) == 0) {
-		systemd_read_tries(&entries.items[0]);
-		systemd_read_tries(&entries.items[1]);
+	if (bls_parse(file, "id+0-2", &entries) == 0 && bls_parse(file, file, &entries) == 0 &&
+	    systemd_read_tries(&entries.items[0]) == 0 && systemd_read_tries(&entries.items[1]) == 0)
 		(void)systemd_find(&entries, "", file, &entry, &reason);
-	}
 	(void)version_compare_packages(file, "m-6.1-2");
 	entries_free(&entries);
 	text_free(&reason);

@@ -286,7 +286,7 @@ def systemd(entries: dict[str, str], conf: str | None = "timeout 3\n", **more: s
     if conf is not None:
         files["boot/loader/loader.conf"] = conf
     for text in entries.values():
-        version = text.split("version ")[1].split("\n")[0]
+        version = text.split("version ")[1].splitlines()[0]
         files |= {f"boot/vmlinuz-{version}": "k", f"boot/initrd-{version}": "i"}
     return files | more
 

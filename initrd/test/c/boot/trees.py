@@ -173,6 +173,82 @@ TREES: dict[str, Tree] = {
     "systemd other architecture": Tree(
         systemd({"m-6.9.conf": entry("6.9", "architecture riscv64\n"), "m-6.8.conf": entry("6.8")}), "6.8"
     ),
+    "systemd automatic names": Tree(systemd({"auto-9.conf": entry("9"), "a.conf": entry("6")}), "6"),
+    "systemd hidden": Tree(systemd({".z-9.conf": entry("9"), "a-6.conf": entry("6")}), "6"),
+    "systemd suffix in capitals": Tree(systemd({"m-9.CONF": entry("9"), "m-6.conf": entry("6")}), "9"),
+    "systemd default twice": Tree(
+        systemd({"a.conf": entry("6"), "b.conf": entry("7")}, "default b.conf\ndefault a.conf\n"), "6"
+    ),
+    "systemd default matches none": Tree(systemd({"a.conf": entry("6"), "b.conf": entry("7")}, "default c*\n"), "7"),
+    "systemd default of a counted": Tree(
+        systemd({"m-6.conf": entry("6"), "m-5+2-1.conf": entry("5")}, "default m-5.conf\n"), refused="differ"
+    ),
+    "systemd default with tries": Tree(
+        systemd({"m-6.conf": entry("6"), "m-5+2-1.conf": entry("5")}, "default m-5+2-1.conf\n"), refused="differ"
+    ),
+    "systemd order of counted": Tree(
+        systemd({"m-6.9.1+3.conf": entry("6.9.1"), "m-6.9+3.conf": entry("6.9")}), refused="differ"
+    ),
+    "systemd default is used up": Tree(
+        systemd({"m-6.conf": entry("6"), "m-5+0-3.conf": entry("5")}, "default m-5*\n"), "5"
+    ),
+    "systemd default in quotes": Tree(systemd({"a.conf": entry("6"), "b.conf": entry("7")}, 'default "a.conf"\n'), "6"),
+    "systemd default with a comment": Tree(
+        systemd({"a.conf": entry("6"), "b.conf": entry("7")}, "#default b.conf\ndefault a.conf # x\n"), "7"
+    ),
+    "systemd class of letters": Tree(systemd({"a.conf": entry("6"), "b.conf": entry("7")}, "default [a]*\n"), "6"),
+    "systemd question mark": Tree(systemd({"a1.conf": entry("6"), "b.conf": entry("7")}, "default a?.conf\n"), "6"),
+    "systemd lines of Windows": Tree(
+        systemd({"a.conf": entry("6").replace("\n", "\r\n"), "b.conf": entry("7")}, "timeout 1\r\ndefault a.conf\r\n"),
+        "6",
+        "root=LABEL=r 6",
+    ),
+    "systemd options twice": Tree(
+        systemd({"a.conf": entry("6", "options a  b\noptions\tc\n# options d\n")}), "6", "root=LABEL=r 6 a  b c"
+    ),
+    "systemd keys in capitals": Tree(systemd({"a.conf": entry("6"), "b.conf": entry("7", "Sort-Key a\n")}), "7"),
+    "systemd linux twice": Tree(systemd({"a.conf": entry("6", "linux /vmlinuz-6\n")}), "6"),
+    "systemd version of the key": Tree(
+        systemd({"a.conf": entry("6.10", "sort-key a\n"), "b.conf": entry("6.9", "sort-key a\n")}), "6.10"
+    ),
+    "systemd key of one alone": Tree(systemd({"z-9.conf": entry("9"), "a.conf": entry("6", "sort-key z\n")}), "6"),
+    "systemd machine without an id": Tree(
+        systemd(
+            {
+                "a.conf": entry("6", "sort-key a\nmachine-id 1\n"),
+                "b.conf": entry("7", "sort-key a\n"),
+            }
+        ),
+        "7",
+    ),
+    "systemd leading zeros": Tree(systemd({"m-6.09.conf": entry("6.09"), "m-6.8.conf": entry("6.8")}), "6.09"),
+    "systemd patch level": Tree(systemd({"m-6.9^1.conf": entry("6.9^1"), "m-6.9.conf": entry("6.9")}), "6.9"),
+    "systemd letters and digits": Tree(systemd({"m-6.9a.conf": entry("6.9a"), "m-6.9.1.conf": entry("6.9.1")}), "6.9a"),
+    "systemd two names of machines": Tree(
+        systemd({"0a-6.conf": entry("6"), "ff-5.conf": entry("5"), "Fe-7.conf": entry("7")}), "6"
+    ),
+    "systemd on two partitions": Tree(
+        {
+            "esp/loader/loader.conf": "timeout 1\n",
+            "esp/loader/entries/m-6.conf": "linux /linux-6\noptions e\n",
+            "esp/linux-6": "k",
+            **systemd({"m-7.conf": entry("7")}, "default m-6*\n"),
+        },
+        "7",
+        esp=True,
+    ),
+    "systemd unified on the other": Tree(
+        {
+            "esp/EFI/Linux/a.efi": "x",
+            **systemd({"m-7.conf": entry("7")}),
+            "esp/loader/loader.conf": "default m*.conf\n",
+        },
+        "7",
+        esp=True,
+    ),
+    "systemd unified in capitals": Tree(
+        {"boot/EFI/LINUX/A.EFI": "x", **systemd({"a.conf": entry("6")})}, refused="unified"
+    ),
     "systemd device tree": Tree(systemd({"a.conf": entry("6", "devicetree /a.dtb\n")}), refused='"devicetree"'),
     "unified image": Tree(systemd({"a.conf": entry("6")}) | {"boot/EFI/Linux/arch.efi": "x"}, refused="unified"),
     "unified image, default is another": Tree(
