@@ -235,11 +235,11 @@ func (c *Client) DeleteBinding(ctx context.Context, node string, options ...Opti
 	return remove(ctx, c, "bindings", node, options)
 }
 
-// Bind creates, replaces or deletes the bindings of many nodes in one request. If an item is invalid or its condition
-// fails, the error names it and nothing is changed.
-func (c *Client) Bind(ctx context.Context, items []BulkBinding, options ...Option) ([]Binding, error) {
+// Bind creates, replaces or deletes the bindings of many nodes in one request. If an item is invalid, its condition
+// fails, or a limit would be exceeded, the error names the nodes and nothing is changed.
+func (c *Client) Bind(ctx context.Context, bindings BulkBindings, options ...Option) ([]Binding, error) {
 	var answer BindingList
-	r := request{method: http.MethodPost, path: "/v1/bindings", body: BulkBindings{Items: items}}
+	r := request{method: http.MethodPost, path: "/v1/bindings", body: bindings}
 	err := c.call(ctx, r.apply(options), &answer)
 	return answer.Items, err
 }

@@ -10,10 +10,10 @@ import (
 
 // StartRollout starts a rollout, or resumes the same one if it has not ended (see Rollout.Resumed). Kind is the prefix
 // of its name; empty: reimage.
-func (c *Client) StartRollout(ctx context.Context, kind string, spec RolloutSpec) (Rollout, error) {
-	r := request{method: http.MethodPost, path: "/v1/rollouts", body: spec}
+func (c *Client) StartRollout(ctx context.Context, kind string, spec RolloutSpec, options ...Option) (Rollout, error) {
+	r := request{method: http.MethodPost, path: "/v1/rollouts", body: spec}.apply(options)
 	if kind != "" {
-		r.query = url.Values{"kind": {kind}}
+		r.query.Set("kind", kind)
 	}
 	var started Rollout
 	err := c.call(ctx, r, &started)

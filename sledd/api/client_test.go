@@ -253,7 +253,8 @@ func TestNodeCalls(t *testing.T) {
 	_, err3 := client.Timeline(ctx, "n1")
 	_, err4 := client.Images(ctx)
 	_, err5 := client.Operators(ctx)
-	_, err6 := client.Bind(ctx, []BulkBinding{{BindingSpec: BindingSpec{Node: "n1", Image: "i"}}}, Reimage())
+	_, err6 := client.Bind(ctx,
+		BulkBindings{Items: []BulkBinding{{BindingSpec: BindingSpec{Node: "n1", Image: "i"}}}}, Reimage())
 	_, err7 := client.PutBinding(ctx, BindingSpec{Node: "n1"}, IfGeneration(3))
 	_, err8 := Collect(client.Bindings(ctx, Filter{Image: "i"}))
 	if err := errors.Join(err, err2, err3, err4, err5, err6, err7, err8,

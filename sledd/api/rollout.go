@@ -5,7 +5,8 @@ package api
 import "time"
 
 // RolloutSpec describes a rollout: its nodes and its waves. Numbers of nodes are counts ("2") or percentages ("25%" of
-// all nodes of the rollout, rounded up for sizes and down for budgets).
+// all nodes of the rollout, rounded up for sizes and down for budgets). Each node that it still has to image or wipe
+// counts for its limits, which are those of the newest request: a rollout is resumed with others.
 type RolloutSpec struct {
 	Nodes          []string       `json:"nodes" doc:"Names or MACs, in the order of imaging" minItems:"1" maxItems:"10000" nullable:"false"`
 	Desired        string         `json:"desired" doc:"The desired state of all nodes, as a text for people; another text is another rollout" minLength:"1" maxLength:"512" example:"image debian-12-v2"`
@@ -14,7 +15,8 @@ type RolloutSpec struct {
 	MaxUnavailable map[string]int `json:"max_unavailable,omitempty" doc:"Limits by label: at most this many nodes with the same value of the label in one wave" example:"{\"rack\":4}"`
 	FailureBudget  string         `json:"failure_budget,omitempty" doc:"Number of nodes that may fail; one more stops the rollout. Default 0" pattern:"^([0-9]{1,5}|[0-9]{1,3}%)?$" example:"25%"`
 	Pause          int            `json:"pause,omitempty" doc:"Seconds between two waves" minimum:"0" maximum:"86400"`
-	Again          bool           `json:"again,omitempty" doc:"Image each node even if its binding is satisfied; once, however often the rollout is resumed"`
+	Limits
+	Again bool `json:"again,omitempty" doc:"Image each node even if its binding is satisfied; once, however often the rollout is resumed"`
 }
 
 // RolloutState is the state of a rollout.

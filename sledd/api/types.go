@@ -274,6 +274,13 @@ type BulkBinding struct {
 // BulkBindings is a bulk request.
 type BulkBindings struct {
 	Items []BulkBinding `json:"items" minItems:"1" maxItems:"10000" nullable:"false"`
+	Limits
+}
+
+// Limits of a request for many nodes. One that would exceed a limit is refused whole, with the names.
+type Limits struct {
+	MaxWipes    *int `json:"max_wipes,omitempty" minimum:"0" doc:"Maximum number of nodes whose disks are wiped, first images included. Default: no limit"`
+	MaxReimages *int `json:"max_reimages,omitempty" minimum:"0" doc:"Maximum number of nodes that are imaged or wiped again; a node's first image does not count. Default: no limit"`
 }
 
 // EventList is the list of the newest events of a node, oldest first.

@@ -262,7 +262,7 @@ func bindAll(
 ) ([]api.Binding, error) {
 	stored := []api.Binding{}
 	for chunk := range slices.Chunk(items, bulkSize) {
-		answer, err := client.Bind(ctx, chunk, options...)
+		answer, err := client.Bind(ctx, api.BulkBindings{Items: chunk}, options...)
 		stored = append(stored, answer...)
 		if err = wording.Refusal(err, chunk); err != nil && len(items) > bulkSize {
 			last := len(stored) + len(chunk)

@@ -40,11 +40,12 @@ var refusals = []struct {
 	{refusal.Precondition, "nothing was changed: some bindings are not as wanted"},
 }
 
-// PutBindings binds many nodes, or removes bindings. All items are checked first: if one is
-// refused, nothing is changed, and all refused items are named by index. Then they are written in
-// batches; when the store fails in between, the error names all items that may not be bound.
-func (f *Fleet) PutBindings(ctx context.Context, items []api.BulkBinding,
+// PutBindings binds many nodes, or removes bindings. All items are checked first: if one is refused, or all of them
+// exceed a limit, nothing is changed, and all refused items are named by index, or all nodes that count. Then they are
+// written in batches; when the store fails in between, the error names all items that may not be bound.
+func (f *Fleet) PutBindings(ctx context.Context, request api.BulkBindings,
 	reimage, takeOver bool) (api.BindingList, error) {
+	items := request.Items
 	list := api.BindingList{Items: make([]api.Binding, len(items))}
 	macs, err := f.resolveAll(ctx, items)
 	if err != nil {
@@ -58,7 +59,8 @@ func (f *Fleet) PutBindings(ctx context.Context, items []api.BulkBinding,
 	if err != nil {
 		return list, err
 	}
-	b := bulk{Fleet: f, hashKey: hashKey, macs: macs, units: make([]*nodeTx, len(items)), images: map[string]*api.Image{}}
+	b := bulk{Fleet: f, hashKey: hashKey, macs: macs, units: make([]*nodeTx, len(items)), images: map[string]*api.Image{},
+		limits: request.Limits}
 	for _, item := range items {
 		item.Reimage = item.Reimage || reimage
 		b.changes = append(b.changes, Change{BulkBinding: item, TakeOver: takeOver})
@@ -84,6 +86,7 @@ type bulk struct {
 	macs    []string
 	units   []*nodeTx // as they were checked, with what is to be written
 	images  map[string]*api.Image
+	limits  api.Limits
 }
 
 // resolveAll returns the MAC of every item, or all faults.
@@ -192,7 +195,21 @@ func (b *bulk) check(ctx context.Context) error {
 	for _, err := range failed {
 		return err // one is as good as another: nothing was written
 	}
-	return b.refuse(refused)
+	if err := b.refuse(refused); err != nil {
+		return err
+	}
+	return b.count()
+}
+
+// count refuses more wipes than the request allows.
+func (b *bulk) count() error {
+	losses := nodetx.Losses{}
+	for _, tx := range b.units {
+		if tx.wipes() {
+			losses.Add(tx.NameOr(tx.MAC), tx.last() > 0)
+		}
+	}
+	return losses.Check(b.limits)
 }
 
 // refuse makes one error of those of items, which may be nil.
@@ -221,6 +238,12 @@ func (b *bulk) refuse(refused []*refusal.Error) error {
 		}
 	}
 	return all.OrNil()
+}
+
+// counted reports whether a node that was read again loses no more than when the limits were checked.
+func (b *bulk) counted(i int, tx *nodeTx) bool {
+	checked := b.units[i]
+	return !tx.wipes() || checked.wipes() && (tx.last() == 0 || checked.last() > 0)
 }
 
 func (b *bulk) change(i int, tx *nodeTx) error {
@@ -269,6 +292,9 @@ func (b *bulk) write(ctx context.Context, c chunk) ([]api.Binding, error) {
 		for i, tx := range units {
 			if err := b.change(c.at+i, tx); err != nil {
 				return err
+			}
+			if b.limits != (api.Limits{}) && !b.counted(c.at+i, tx) {
+				return refusal.New(refusal.Precondition, "%s has changed since the limits were checked", tx.NameOr(tx.MAC))
 			}
 		}
 		return changed // and these are for the next attempt

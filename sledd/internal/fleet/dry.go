@@ -50,9 +50,9 @@ func (tx *nodeTx) result(reference string) api.Binding {
 // outlook describes what was staged.
 func (tx *nodeTx) outlook() *api.Outlook {
 	o := api.Outlook{Node: tx.NameOr(tx.MAC), Changed: len(tx.Writes.Do) > 0, Why: tx.why,
-		Before: tx.Status().Generation, Had: tx.Status().Image}
+		Before: tx.last(), Had: tx.Status().Image}
 	if was := tx.before; was != nil {
-		o.Before, o.Had = max(was.Generation, o.Before), was.Image
+		o.Had = was.Image
 	}
 	now := tx.Binding()
 	if now == nil {
@@ -66,10 +66,23 @@ func (tx *nodeTx) outlook() *api.Outlook {
 	if len(o.Why) > 0 {
 		o.When = api.When(tx.Status().Phase, tx.Detour() != nil)
 	}
-	if len(o.Why) > 0 && now.Capture == "" {
+	if tx.wipes() {
 		o.Wipes = o.WipeText()
 	}
 	return &o
+}
+
+// wipes reports whether a disk of the node loses its content by what was staged.
+func (tx *nodeTx) wipes() bool {
+	return tx.Binding() != nil && tx.Binding().Capture == "" && len(tx.why) > 0
+}
+
+// last is the generation before what was staged: of the binding, without one that of the last plan; 0: none yet.
+func (tx *nodeTx) last() int64 {
+	if tx.before == nil {
+		return tx.Status().Generation
+	}
+	return max(tx.before.Generation, tx.Status().Generation)
 }
 
 // reasons are why a binding raises the generation; none: it does not.

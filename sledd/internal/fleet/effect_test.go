@@ -208,9 +208,9 @@ func TestDryRun(t *testing.T) {
 	if node, err := r.Node(t.Context(), "n1"); err != nil || node.MAC != address(1) {
 		t.Errorf("the dry run replaced it: %+v %v", node, err)
 	}
-	list, err := dry.PutBindings(t.Context(), []api.BulkBinding{
+	list, err := dry.PutBindings(t.Context(), api.BulkBindings{Items: []api.BulkBinding{
 		{BindingSpec: api.BindingSpec{Node: "n1", Image: "v1"}}, {BindingSpec: api.BindingSpec{Node: "n2"}, Unbind: true},
-	}, false, false)
+	}}, false, false)
 	if err != nil || list.Items[0].Outlook.Wipes != unseen || list.Items[1].Outlook.Changed {
 		t.Errorf("%+v %v", list, err)
 	}

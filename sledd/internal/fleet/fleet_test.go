@@ -275,7 +275,7 @@ func TestBulkIsAllOrNothing(t *testing.T) {
 		"body.items[2].node":  items("n1", "n2", address(1)),
 		"body.items[1].image": {items("n1")[0], {BindingSpec: api.BindingSpec{Node: "n2", Image: "d99"}}},
 	} {
-		_, err := r.PutBindings(t.Context(), list, false, false)
+		_, err := r.PutBindings(t.Context(), api.BulkBindings{Items: list}, false, false)
 		var refused *refusal.Error
 		if !errors.As(err, &refused) || len(refused.Details) != 1 || refused.Details[0].Location != name {
 			t.Errorf("%s: %+v", name, err)
@@ -284,13 +284,13 @@ func TestBulkIsAllOrNothing(t *testing.T) {
 	if list, err := r.Bindings(t.Context(), fleet.Filter{Limit: 10}); err != nil || len(list.Items) != 0 {
 		t.Errorf("something was bound: %+v, %v", list, err)
 	}
-	list, err := r.PutBindings(t.Context(), items("n1", "n2", "n3"), false, false)
+	list, err := r.PutBindings(t.Context(), api.BulkBindings{Items: items("n1", "n2", "n3")}, false, false)
 	if err != nil || len(list.Items) != 3 || list.Items[2].Generation != 1 || list.Items[2].Revision == 0 {
 		t.Fatalf("%+v, %v", list, err)
 	}
 	mixed := items("n1", "n2")
 	mixed[1].Unbind = true
-	if _, err := r.PutBindings(t.Context(), mixed, true, false); err != nil {
+	if _, err := r.PutBindings(t.Context(), api.BulkBindings{Items: mixed}, true, false); err != nil {
 		t.Fatal(err)
 	}
 	if one, err := r.Binding(t.Context(), "n1"); err != nil || one.Generation != 2 {
@@ -316,7 +316,7 @@ func TestBulkIsCheckedAnewWhenANodeChangesMeanwhile(t *testing.T) {
 		return nil
 	}
 	item := api.BulkBinding{BindingSpec: api.BindingSpec{Node: "n1", Image: "d12"}}
-	list, err := r.PutBindings(t.Context(), []api.BulkBinding{item}, false, false)
+	list, err := r.PutBindings(t.Context(), api.BulkBindings{Items: []api.BulkBinding{item}}, false, false)
 	if err != nil || list.Items[0].Generation != 6 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -332,7 +332,7 @@ func TestBulkNamesWhatMayNotBeDone(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := r.PutBindings(t.Context(), []api.BulkBinding{{BindingSpec: api.BindingSpec{Node: "n1", Image: "d12"}}},
-		false, false)
+	_, err := r.PutBindings(t.Context(), api.BulkBindings{
+		Items: []api.BulkBinding{{BindingSpec: api.BindingSpec{Node: "n1", Image: "d12"}}}}, false, false)
 	r.refused("a store that fails", err, refusal.Unfinished, "0 of 1 items are done")
 }

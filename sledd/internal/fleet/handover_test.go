@@ -78,7 +78,8 @@ func TestWhatHandsAMachineOver(t *testing.T) {
 			r.handed("one node", c.want)
 			many := installed(t, "a")
 			many.UploadURL, many.ImageURLs = r.UploadURL, r.ImageURLs
-			if _, err := many.PutBindings(t.Context(), []api.BulkBinding{c.change.BulkBinding}, false, true); err != nil {
+			items := []api.BulkBinding{c.change.BulkBinding}
+			if _, err := many.PutBindings(t.Context(), api.BulkBindings{Items: items}, false, true); err != nil {
 				t.Fatal(err)
 			}
 			many.handed("many nodes", c.want)

@@ -24,7 +24,7 @@ func TestAPrivateKeyIsNeitherStoredNorShown(t *testing.T) {
 	change.AuthorizedKeys = []string{sshkeys.Alice, privateKey}
 	_, alone := r.PutBinding(t.Context(), "n1", change)
 	_, dry := r.Dry().PutBinding(t.Context(), "n1", change)
-	_, bulk := r.PutBindings(t.Context(), []api.BulkBinding{change.BulkBinding}, false, false)
+	_, bulk := r.PutBindings(t.Context(), api.BulkBindings{Items: []api.BulkBinding{change.BulkBinding}}, false, false)
 	_, rescue := r.PutRescue(t.Context(), "n1", api.RescueSpec{AuthorizedKeys: change.AuthorizedKeys})
 	for what, err := range map[string]error{"binding": alone, "dry run": dry, "bulk": bulk, "rescue": rescue} {
 		var refused *refusal.Error

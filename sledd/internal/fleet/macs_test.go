@@ -61,9 +61,10 @@ func TestANodeIsFoundByAnyOfItsMACs(t *testing.T) {
 	}
 	items := []api.BulkBinding{{BindingSpec: api.BindingSpec{Node: address(5), Image: "d12"}},
 		{BindingSpec: api.BindingSpec{Node: "n1", Image: "d12"}}}
-	_, err := r.PutBindings(t.Context(), items, false, false)
+	_, err := r.PutBindings(t.Context(), api.BulkBindings{Items: items}, false, false)
 	r.refused("two MACs of one node in one request", err, refusal.Invalid, "some items are at fault")
-	if list, err := r.PutBindings(t.Context(), items[:1], false, false); err != nil || list.Items[0].MAC != address(1) {
+	list, err := r.PutBindings(t.Context(), api.BulkBindings{Items: items[:1]}, false, false)
+	if err != nil || list.Items[0].MAC != address(1) {
 		t.Errorf("%+v, %v", list, err)
 	}
 	if list, err := r.Nodes(t.Context(), fleet.Filter{Limit: 10}); err != nil || len(list.Items) != 1 {

@@ -70,7 +70,8 @@ func TestOwnerThatWasFasterKeepsABulkOut(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := r.PutBindings(t.Context(), []api.BulkBinding{binding(1, "d12").BulkBinding}, false, false)
+	items := []api.BulkBinding{binding(1, "d12").BulkBinding}
+	_, err := r.PutBindings(t.Context(), api.BulkBindings{Items: items}, false, false)
 	r.refused("bound meanwhile", err, refusal.Unfinished, "0 of 1 items are done")
 	var refused *refusal.Error
 	if !errors.As(err, &refused) || !strings.Contains(fmt.Sprint(refused.Details), "belongs to tf:a") {

@@ -60,6 +60,24 @@ func (rs *Rollouts) Start(ctx context.Context, kind, operator string, spec api.R
 	return shown, request.fresh, err
 }
 
+// Try checks and answers like Start, and stores nothing.
+func (rs *Rollouts) Try(ctx context.Context, kind, operator string, spec api.RolloutSpec) (api.Rollout, bool, error) {
+	request, err := rs.readStart(ctx, kind, operator, spec)
+	if err != nil {
+		return api.Rollout{}, false, err
+	}
+	if _, err := request.transaction(); err != nil {
+		return api.Rollout{}, false, err
+	}
+	var runs map[string]storedRun
+	if !request.fresh {
+		if _, runs, err = rs.rollout(ctx, request.rollout.Name); err != nil {
+			return api.Rollout{}, false, err
+		}
+	}
+	return rs.show(request.rollout, runs), request.fresh, nil
+}
+
 // startRequest is a requested rollout, and the stored ones.
 type startRequest struct {
 	*Rollouts
@@ -101,7 +119,10 @@ func (rs *Rollouts) readStart(ctx context.Context, kind, operator string, spec a
 			return nil, err
 		}
 	}
-	return b, b.resolveConflicts(labels)
+	if err := b.resolveConflicts(labels); err != nil {
+		return nil, err
+	}
+	return b, b.count(ctx)
 }
 
 // resolve finds the requested nodes among the declared ones, by their names or MACs, or names all faults.
@@ -203,6 +224,7 @@ func numberOf(name string) int {
 
 func (b *startRequest) resume(there *storedRollout) {
 	there.State, there.Reason, there.Seen = api.RolloutRunning, api.Prose{}, b.Now()
+	there.Limits = b.asked.Spec.Limits
 	there.Resumed++
 	b.rollout, b.replaced = there, nil
 }

@@ -28,7 +28,7 @@ func (o operations) bulk() {
 		Body api.BulkBindings
 	}
 	op := dry(operation("bind-many", http.MethodPost, "/bindings",
-		"Bind many nodes, or remove bindings; if one item is refused, nothing changes"))
+		"Bind many nodes, or remove bindings; if one item is refused or a limit exceeded, nothing changes"))
 	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
 	register(o, api.Operate, op, func(ctx context.Context, in *put) (*answer[api.BindingList], error) {
 		for _, item := range in.Body.Items {
@@ -36,7 +36,7 @@ func (o operations) bulk() {
 				return nil, err
 			}
 		}
-		list, err := o.fleet(in.Dry).PutBindings(ctx, in.Body.Items, in.Again, in.Take)
+		list, err := o.fleet(in.Dry).PutBindings(ctx, in.Body, in.Again, in.Take)
 		return &answer[api.BindingList]{list}, err
 	})
 }

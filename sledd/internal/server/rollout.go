@@ -77,16 +77,21 @@ type started struct {
 
 func (o operations) startRollout() {
 	type request struct {
+		DryRun
 		Kind string `query:"kind" default:"reimage" maxLength:"32" pattern:"^[a-z][a-z0-9-]*$" doc:"Kind of work on the nodes; prefix of the name"`
 		Body api.RolloutSpec
 	}
-	op := operation("start-rollout", http.MethodPost, "/rollouts",
-		"Start a rollout, or resume the same one if it has not ended")
+	op := dry(operation("start-rollout", http.MethodPost, "/rollouts",
+		"Start a rollout, or resume the same one if it has not ended; if a limit is exceeded, nothing changes"))
 	op.DefaultStatus = http.StatusCreated
 	op.Responses = map[string]*huma.Response{"200": {Description: "Resumed",
 		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Rollout"}}}}}
 	register(o, api.Operate, op, func(ctx context.Context, in *request) (*started, error) {
-		one, fresh, err := o.Rollouts.Start(ctx, in.Kind, origin.Of(ctx).Actor, in.Body)
+		start := o.Rollouts.Start
+		if in.Dry {
+			start = o.Rollouts.Try
+		}
+		one, fresh, err := start(ctx, in.Kind, origin.Of(ctx).Actor, in.Body)
 		if fresh {
 			return &started{http.StatusCreated, one}, err
 		}

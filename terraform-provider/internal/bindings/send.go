@@ -100,7 +100,7 @@ func (b *bindings) call(ctx context.Context, orders []order, done answers) diag.
 	}
 	return b.site.CallBulk(ctx, fmt.Sprintf("bind %d machines", len(items)),
 		func(ctx context.Context, client *api.Client) error {
-			bindings, err := client.Bind(ctx, items, options...)
+			bindings, err := client.Bind(ctx, api.BulkBindings{Items: items}, options...)
 			for _, o := range orders {
 				switch {
 				case err != nil && api.IsUnreachable(err):
