@@ -40,35 +40,49 @@ static bool find_label(const struct reader *reader, uint64_t start, uint64_t byt
 	return false;
 }
 
-// The text is in a ring behind the header.
-static bool read_text(const struct reader *reader, uint64_t area, const uint8_t header[HEADER], struct lvm_group *ret) {
+// The text is in a ring behind the header. Returns true with an empty one if the volume is in no group.
+static bool read_text(const struct reader *reader, uint64_t area, const uint8_t header[HEADER], char **ret) {
 	uint64_t size = get_le64(header + 32), offset = get_le64(header + 40), length = get_le64(header + 48);
 	cleanup_free char *text = NULL;
 	uint64_t first;
 
-	if (offset == 0 || (get_le32(header + 60) & 1)) // no group, or one that is not to be believed
-		return offset == 0;
+	if (offset == 0) {
+		*ret = calloc(1, 1);
+		return *ret;
+	}
+	if (get_le32(header + 60) & 1) // one that is not to be believed
+		return false;
 	if (offset < HEADER || offset >= size || length == 0 || length > TEXT_MAX || length > size - HEADER)
 		return false;
-	text = malloc(length);
+	text = calloc(1, length + 1);
 	first = length < size - offset ? length : size - offset;
-	return text && read_at(reader, text, first, area + offset) &&
-	       (first == length || read_at(reader, text + first, length - first, area + HEADER)) &&
-	       lvm_parse(text, length, ret);
+	if (!text || !read_at(reader, text, first, area + offset) ||
+	    (first < length && !read_at(reader, text + first, length - first, area + HEADER)))
+		return false;
+	*ret = text;
+	text = NULL;
+	return true;
 }
 
-bool lvm_read(const struct reader *reader, uint64_t start, uint64_t bytes, struct lvm_group *ret) {
+bool lvm_text(const struct reader *reader, uint64_t start, uint64_t bytes, char **ret) {
 	static const char magic[] = " LVM2 x[5A%r0N*>";
 	uint8_t sector[HEADER];
 	uint64_t area;
 
-	*ret = (struct lvm_group){0};
+	*ret = NULL;
 	if (!find_label(reader, start, bytes, sector) || (area = find_area(sector)) == 0 || area > bytes ||
 	    bytes - area < HEADER || !read_at(reader, sector, HEADER, start + area))
 		return false;
 	if (memcmp(sector + 4, magic, 16) != 0 || get_le64(sector + 32) > bytes - area)
 		return false;
 	return read_text(reader, start + area, sector, ret);
+}
+
+bool lvm_read(const struct reader *reader, uint64_t start, uint64_t bytes, struct lvm_group *ret) {
+	cleanup_free char *text = NULL;
+
+	*ret = (struct lvm_group){0};
+	return lvm_text(reader, start, bytes, &text) && (!*text || lvm_parse(text, strlen(text), ret));
 }
 
 struct words {

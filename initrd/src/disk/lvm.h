@@ -19,6 +19,9 @@ struct lvm_group {
 // read, so its group is not known.
 bool lvm_read(const struct reader *reader, uint64_t start, uint64_t bytes, struct lvm_group *ret);
 
+// Reads the text of that metadata, which must be freed; it is empty if the volume is in no group.
+bool lvm_text(const struct reader *reader, uint64_t start, uint64_t bytes, char **ret);
+
 // Parses the text of the metadata, `name { id = "..." physical_volumes { pv0 { ... } } }`. Returns false if it is
 // none.
 bool lvm_parse(const char *text, size_t size, struct lvm_group *ret);

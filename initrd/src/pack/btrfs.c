@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "pack/asleep.h"
 #include "pack/btrfs_tree.h"
 
 #define RESERVED ((uint64_t)1 << 20) // at the start of the device, for boot loaders; it has the first superblock too
@@ -12,6 +13,10 @@
 enum { EXTENT_ITEM = 168, METADATA_ITEM = 169, GROUP_ITEM = 192, ROOT_ITEM = 132 };
 enum { EXTENT_TREE = 2, GROUP_TREE = 11 };		// objects of the root tree
 enum { R_GENERATION = 160, R_AT = 176, R_LEVEL = 238 }; // root item: offsets of the fields
+
+// Item of an extent: offsets of the fields. Inline references follow; the first may be that of simple quotas.
+enum { E_REFERENCES = 0, E_FIRST = 24, OWNER = 172, OWNER_SIZE = 9, DATA = 178, DATA_OFFSET = 17, DATA_SIZE = 29 };
+#define SWAP_MIN ((uint64_t)1 << 20) // the first extent of a file for a machine's memory
 
 // Work on one filesystem.
 struct mapping {
@@ -72,12 +77,34 @@ static int add_group(struct mapping *m, const struct btrfs_key *key, const uint8
 	return 0;
 }
 
+// A btrfs that was mounted when Linux put its memory into one of its files looks like one that was not. The file is
+// not compressed, in no snapshot, and its first extent is large; what its first page refers to is enough.
+static int check_sleep(const struct mapping *m, const struct btrfs_key *key, const uint8_t *item, size_t size,
+		       struct fault *fault) {
+	const struct btrfs_chunk *chunk = btrfs_chunk_of(&m->btrfs, key->object, key->offset);
+	size_t at = E_FIRST + (size > E_FIRST && item[E_FIRST] == OWNER ? OWNER_SIZE : 0);
+	bool asleep = false;
+	int r;
+
+	if (!chunk || key->offset < SWAP_MIN || size < at + DATA_SIZE || get_le64(item + E_REFERENCES) != 1 ||
+	    item[at] != DATA || get_le64(item + at + DATA_OFFSET) != 0)
+		return 0;
+	r = asleep_at(m->btrfs.reader, m->btrfs.partition->start + chunk->at[0] + (key->object - chunk->logical),
+		      key->offset, &asleep, fault);
+	return asleep ? fault_set(fault, CODE_UNSUPPORTED,
+				  "a system hibernates in one of its files: start that system and shut it down")
+		      : r;
+}
+
 static int take_extent(void *context, const struct btrfs_key *key, const uint8_t *item, size_t size,
 		       struct fault *fault) {
 	struct mapping *m = context;
+	int r;
 
 	switch (key->type) {
-	case EXTENT_ITEM: return add_extent(m, key->object, key->offset, fault);
+	case EXTENT_ITEM:
+		r = add_extent(m, key->object, key->offset, fault);
+		return r < 0 ? r : check_sleep(m, key, item, size, fault);
 	case METADATA_ITEM: return add_extent(m, key->object, m->btrfs.node, fault);
 	case GROUP_ITEM: return add_group(m, key, item, size, fault);
 	default: return 0;

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "pack/asleep.h"
 
 #define MD_MAGIC 0xa92b4efcu
 
@@ -206,7 +207,7 @@ static const struct format {
 } formats[] = {
 	{"luks", CONTENT_ALL, is_luks, NULL, false},
 	{"bcache", CONTENT_ALL, is_bcache, NULL, false},
-	{"lvm", CONTENT_ALL, is_lvm, NULL, false},
+	{"lvm", CONTENT_ALL, is_lvm, asleep_lvm, false},
 	{"ext2", CONTENT_FILESYSTEM, is_ext, NULL, false}, // ext3 and ext4 too
 	{"xfs", CONTENT_FILESYSTEM, is_xfs, clean_xfs, false},
 	{"btrfs", CONTENT_FILESYSTEM, is_btrfs, NULL, false},
