@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.sled.fleet.plugins.module_utils.bulk import ensure_bindings
-from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.bulk import Get, ensure_bindings
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.known import check_rollout, check_variables
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
+from ansible_collections.sled.fleet.plugins.module_utils.rollouts import by_value, some
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import settings_of
 from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
-from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
+from ansible_collections.sled.fleet.plugins.plugin_utils.variables import names_of, variables_of
 
 SPEC = {
     **API,
@@ -20,6 +23,7 @@ SPEC = {
     "empty": {"type": "bool", "default": False},
     "reimage": {"type": "bool", "default": False},
     "above": {"type": "dict", "default": {}},
+    "supervised": {"type": "bool", "default": False},
 }
 
 
@@ -32,9 +36,25 @@ class ActionModule(SledAction):
         """Binds the nodes, or in check mode tells what that would do."""
         names = dict.fromkeys(options["nodes"])
         nodes = {name: variables_of(name, task_vars, self._templar.template) for name in names}
-        bound, failures = ensure_bindings(connect(options), nodes, options, dry=self._task.check_mode)
+        faults: dict[str, str] = {}
+        if options["supervised"]:
+            faults = self._faults(nodes, task_vars)
+        sound = {name: get for name, get in nodes.items() if name not in faults}
+        bound, failures = ensure_bindings(connect(options), sound, options, dry=self._task.check_mode)
         hooked = [name for name, get in nodes.items() if get("sled_hook_before") or get("sled_hook_after")]
-        return {**report(bound, failures), "hooked": hooked}
+        return {**report(bound, faults | failures), "hooked": hooked}
+
+    def _faults(self, nodes: dict[str, Get], task_vars: dict[str, Any]) -> dict[str, str]:
+        """What is wrong with the variables that the nodes are supervised by. Raises SettingsError if that is of all."""
+        check_rollout(self._templar.template(task_vars.get("sled_rollout") or {}))
+        faults: dict[str, str] = {}
+        for name, get in nodes.items():
+            try:
+                check_variables(name, names_of(name, task_vars))
+                settings_of(name, get)
+            except SledError as error:
+                faults[name] = str(error)
+        return faults
 
 
 def report(bound: dict[str, Json], failures: dict[str, str]) -> Json:
@@ -48,6 +68,10 @@ def report(bound: dict[str, Json], failures: dict[str, str]) -> Json:
         "to_do": [name for name, one in nodes.items() if one["changed"] or not one["satisfied"]],
         "images": sorted({one["image"] for one in nodes.values()}),
         "wipes": [one["wipes"] for one in nodes.values() if one["wipes"]],
+        "drift": [
+            f"{some(names)} {text}"
+            for text, names in by_value({name: one["drift"] for name, one in bound.items() if one["drift"]}).items()
+        ],
         "failures": failures,
         "diff": [
             {"before_header": name, "after_header": name, **one["diff"]}

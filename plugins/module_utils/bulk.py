@@ -8,12 +8,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SettingsError, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.known import hint
 from ansible_collections.sled.fleet.plugins.module_utils.nodes import read
 from ansible_collections.sled.fleet.plugins.module_utils.objects import compared
 from ansible_collections.sled.fleet.plugins.module_utils.words import BINDING_VARIABLES
 
 AT_ONCE = 250  # bindings of one request: their user data has room in it
+EMPTY = "an empty disk"
+ON_DRIFT = ("warn", "reimage")
 ITEM = re.compile(r"body\.items\[(\d+)\]")  # where an error is
 TYPES: Json = {
     "allow_unsigned": {"type": "bool"},
@@ -29,19 +32,24 @@ Get = Callable[[str], Any]  # the value of a variable of a node; None: it is not
 def attributes(name: str, get: Get, stored: Json | None) -> Json:
     """The attributes that the variables of a node request.
 
-    A binding that somebody else declares, such as Terraform, keeps its attributes, except for those of the command
-    line. Raises SledError.
+    What was selected stays until somebody selects again: an image, and of a binding that somebody else declares, such
+    as Terraform, every attribute. The command line selects, and the inventory where nothing was selected, or with
+    on_drift=reimage. Raises SledError.
     """
     stored = stored or {}
-    declared = str(stored.get("owner") or "") not in ("", str(get("node_owner") or ""))
+    on_drift = get("on_drift") or "warn"
+    if on_drift not in ON_DRIFT:
+        raise SettingsError(f"on_drift {on_drift}: {hint(str(on_drift), ON_DRIFT)}")
+    declared = is_declared(get, stored)
+    selected = (declared or on_drift == "warn") and bool(stored.get("image") or stored.get("capture"))
     found: Json = {}
     for attribute, (variable, replaceable) in BINDING_VARIABLES.items():
         value = get(attribute) if replaceable else None
-        if value is None and not declared:
+        if value is None and not declared and not (selected and attribute == "image"):
             value = get(variable)
         if value is not None:
             found[attribute] = value
-    if declared and stored.get("capture") and "image" not in found:
+    if selected and stored.get("capture") and not stored.get("satisfied") and "image" not in found:
         raise SledError(
             f"{name} is to become image {stored['capture']}: run playbooks/capture.yml, or give -e image=NAME"
         )
@@ -49,9 +57,40 @@ def attributes(name: str, get: Get, stored: Json | None) -> Json:
         if "authorized_keys" not in found:
             found["authorized_keys"] = get("sled_authorized_keys")
         for attribute, variable in (("image", "node_image"), ("authorized_keys", "sled_authorized_keys")):
-            if found.get(attribute) is None:
+            if found.get(attribute) is None and not (selected and attribute == "image"):
                 raise SledError(f"{name} has no {attribute}: set {variable}")
     return _validated(name, found)
+
+
+def is_declared(get: Get, stored: Json) -> bool:
+    """Whether somebody else than the inventory declares a binding."""
+    return str(stored.get("owner") or "") not in ("", str(get("node_owner") or ""))
+
+
+def drift(get: Get, before: Json | None, after: Json) -> str:
+    """How the image of a node differs from what is declared for it, and what to do; empty: it does not.
+
+    Before and after are its binding, after the change that is requested.
+    """
+    before, wanted = before or {}, str(get("node_image") or "")
+    owner, had = str(before.get("owner") or ""), _image(before)
+    if is_declared(get, before):
+        terraform = owner.startswith("terraform")
+        if _image(after) != had:
+            hint = ": terraform plan shows it" if terraform else ""
+            return f"bound to {_image(after)} instead of {had} of {owner}, which sees that as drift{hint}"
+        if wanted and before.get("image") != wanted:
+            hint = ": terraform apply after a change of its configuration" if terraform else ""
+            return f"bound to {had} by {owner}, which decides, and not to node_image {wanted}{hint}"
+    elif before and had == _image(after) and had != EMPTY and wanted and before.get("image") != wanted:
+        return f"bound to {had}, as was selected, and not to node_image {wanted}: -e on_drift=reimage takes that"
+    return ""
+
+
+def _image(binding: Json) -> str:
+    if binding.get("capture"):
+        return f"the capture of {binding['capture']}"
+    return f"image {binding['image']}" if binding.get("image") else EMPTY
 
 
 def emptied(name: str, get: Get) -> Json:
@@ -104,6 +143,7 @@ def ensure_bindings(
     for name, result in results.items():
         result["binding"] = bound.get(name, result["binding"])
         result["generation"] = int(result["binding"].get("generation", 0))
+        result["drift"] = drift(nodes[name], found.get(name, {}).get("binding"), result["binding"])
     return {name: one for name, one in results.items() if name not in refused}, failures | refused
 
 

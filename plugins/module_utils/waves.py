@@ -99,10 +99,16 @@ def _ends(
     why a node failed.
     """
     terms = {"empty": options["empty"], "reimage": options["reimage"], "above": started}
+    nodes, faults = dict[str, Get](), dict[str, str]()
+    for name in started:  # a node that cannot be followed is not bound either
+        try:
+            declared.settings(name)
+            nodes[name] = declared.get(name)
+        except SledError as error:
+            faults[name] = str(error)
     try:
-        nodes = {name: declared.get(name) for name in started}
         bound, failures = ensure_bindings(client, nodes, terms, dry=False)
-        return {**follow([declared.settings(name) for name in bound]), **failures}
+        return {**follow([declared.settings(name) for name in bound]), **faults, **failures}
     except PlaybookEnded:
         raise
     except SledError as error:

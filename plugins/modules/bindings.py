@@ -13,6 +13,9 @@ description:
     C(node_image), C(node_mode) and so on of its inventory; the role C(node) describes all. The variables C(image),
     C(wipe), C(wipe_method), C(mode), C(verify), C(allow_unsigned), C(boot), C(admission) and C(seed_changes) replace
     them, for the command line.
+  - Who decides the image is one rule. What was selected stays until somebody selects again; C(image) selects, and
+    C(node_image) where a node has neither an image nor a capture. A node that differs from C(node_image) is returned in
+    RV(drift), and takes it with C(on_drift=reimage).
   - A binding with another owner than C(node_owner), such as one of Terraform, keeps its attributes, except for those
     of the command line.
   - The bindings are read as one list, and only those that differ are written.
@@ -40,6 +43,12 @@ options:
       RV(sled.fleet.rollout#module:from). A binding with a higher generation was raised since, and is not raised again.
     type: dict
     default: {}
+  supervised:
+    description: Check the variables that M(sled.fleet.supervise) and M(sled.fleet.rollout) read before anything is
+      bound, also those that are misspelled. A node with a wrong one is in RV(failures), and is not bound. The task
+      fails if C(sled_rollout) is wrong.
+    type: bool
+    default: false
 attributes:
   check_mode:
     description: Sledd checks everything and reports what would be wiped, and nothing is stored. An operator's token
@@ -93,6 +102,12 @@ wipes:
   type: list
   elements: str
   sample: ["n1: serial:LAB-0001 (PM9A3, 1.9 TB), generation 1 -> 2, image d12 -> d13"]
+drift:
+  description: Nodes whose image is not what C(node_image) or the owner of the binding declares, a line for each kind.
+  returned: as RV(nodes)
+  type: list
+  elements: str
+  sample: ["n1, n2 are bound to image d13, as was selected, and not to node_image d12: -e on_drift=reimage takes that"]
 failures:
   description: The nodes that could not be bound, and why.
   returned: as RV(nodes)

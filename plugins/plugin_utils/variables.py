@@ -25,10 +25,7 @@ def variables_of(name: str, task_vars: Mapping[str, Any], template: Callable[[An
     Those of the host that the task runs for may come from a role or the play, those of the others from the inventory,
     facts and the command line. Raises SettingsError for an unknown host.
     """
-    here = name == task_vars.get("inventory_hostname")
-    if not here and name not in task_vars.get("hostvars", {}):
-        raise SettingsError(f"nodes: {name} is not a host of the inventory: want its inventory_hostname")
-    variables = task_vars if here else task_vars["hostvars"][name]
+    here, variables = _of(name, task_vars)
 
     def get(variable: str) -> Any:
         if variable not in variables:
@@ -36,3 +33,16 @@ def variables_of(name: str, task_vars: Mapping[str, Any], template: Callable[[An
         return template(variables[variable]) if here else variables[variable]
 
     return get
+
+
+def names_of(name: str, task_vars: Mapping[str, Any]) -> list[str]:
+    """The names of the variables of a host. Raises SettingsError for an unknown host."""
+    return list(_of(name, task_vars)[1])
+
+
+def _of(name: str, task_vars: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
+    """Whether the task runs for a host, and its variables."""
+    here = name == task_vars.get("inventory_hostname")
+    if not here and name not in task_vars.get("hostvars", {}):
+        raise SettingsError(f"nodes: {name} is not a host of the inventory: want its inventory_hostname")
+    return here, task_vars if here else task_vars["hostvars"][name]

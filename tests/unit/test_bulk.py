@@ -7,8 +7,21 @@ from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.plugins.action.bindings import report
-from ansible_collections.sled.fleet.plugins.module_utils.bulk import _faults, attributes, emptied, ensure_bindings
-from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
+from ansible_collections.sled.fleet.plugins.module_utils.bulk import (
+    _faults,
+    attributes,
+    drift,
+    emptied,
+    ensure_bindings,
+)
+from ansible_collections.sled.fleet.plugins.module_utils.client import (
+    ApiError,
+    Client,
+    Json,
+    SettingsError,
+    SledError,
+    Unreachable,
+)
 from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
@@ -42,7 +55,62 @@ def test_what_another_owner_declares_is_kept() -> None:
     with pytest.raises(SledError, match=r"n1 is to become image golden: run playbooks/capture.yml, or give -e image"):
         of(captured)
     assert of(captured, image="v2") == {"image": "v2"}
-    assert of({"capture": "golden"})["image"] == "v1", "a capture of nobody is over"
+    with pytest.raises(SledError, match="is to become image golden"):
+        of({"capture": "golden"})
+    assert "image" not in of({"capture": "golden", "satisfied": True}), "it was captured, and runs its system again"
+
+
+def test_the_image_that_was_selected_stays() -> None:
+    friday = {"image": "v2"}
+    assert of(friday, node_mode="delta") == {"mode": "delta", "authorized_keys": [KEY]}
+    assert attributes("n1", {"sled_authorized_keys": [KEY]}.get, friday) == {"authorized_keys": [KEY]}
+    assert of(friday, image="v3")["image"] == "v3"
+    assert of(friday, on_drift="reimage")["image"] == "v1"
+    assert of({"capture": "golden"}, on_drift="reimage")["image"] == "v1"
+    assert of({"owner": ""})["image"] == "v1", "it was wiped, and no image is lost"
+    declared = {"owner": "terraform:x", "image": "v9"}
+    assert "image" not in of(declared, on_drift="reimage"), "the inventory does not decide there"
+    with pytest.raises(SettingsError, match=r"on_drift reimge: did you mean reimage\?"):
+        of(friday, on_drift="reimge")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        (None, {"image": "v1"}, ""),
+        ({"image": "v1"}, {"image": "v1"}, ""),
+        ({"image": "v0"}, {"image": "v1"}, ""),
+        ({}, {}, ""),
+        (
+            {"image": "v2"},
+            {"image": "v2"},
+            "bound to image v2, as was selected, and not to node_image v1: -e on_drift=reimage takes that",
+        ),
+        (
+            {"capture": "golden"},
+            {"capture": "golden"},
+            "bound to the capture of golden, as was selected, and not to node_image v1: -e on_drift=reimage takes that",
+        ),
+        (
+            {"image": "v9", "owner": "terraform:x"},
+            {"image": "v9"},
+            "bound to image v9 by terraform:x, which decides, and not to node_image v1:"
+            " terraform apply after a change of its configuration",
+        ),
+        (
+            {"image": "v9", "owner": "x"},
+            {},
+            "bound to an empty disk instead of image v9 of x, which sees that as drift",
+        ),
+        (
+            {"image": "v9", "owner": "terraform:x"},
+            {"image": "v2"},
+            "bound to image v2 instead of image v9 of terraform:x, which sees that as drift: terraform plan shows it",
+        ),
+    ],
+)
+def test_drift_has_a_hint(before: Json | None, after: Json, text: str) -> None:
+    assert drift(SITE.get, before, after) == text
 
 
 @pytest.mark.parametrize(
@@ -87,7 +155,8 @@ def test_only_what_differs_is_written(sledd: Sledd, client: Client) -> None:
             "authorized_keys": [KEY],
             "satisfied": True,
         }
-    sledd.objects["bindings"]["n2"]["image"] = "v0"
+    sledd.objects["bindings"]["n2"]["authorized_keys"] = []
+    sledd.objects["bindings"]["n4"]["image"] = sledd.objects["bindings"]["n5"]["image"] = "v2"
     del sledd.objects["bindings"]["n3"]
     nodes: dict[str, Any] = {f"n{number}": SITE.get for number in range(1, 7)} | {"n6": {}.get}
     bound_now, failures = ensure_bindings(client, nodes, TERMS, dry=False)
@@ -95,7 +164,10 @@ def test_only_what_differs_is_written(sledd: Sledd, client: Client) -> None:
     ((path, body),) = puts(sledd)
     assert (path, [item["node"] for item in body["items"]]) == ("/v1/bindings", ["n2", "n3"])
     assert (result["changed"], result["failed"], result["to_do"]) == (True, True, ["n2", "n3"])
-    assert failures == {"n6": "n6 has no image: set node_image"}
+    assert failures == {"n6": "n6 has no authorized_keys: set sled_authorized_keys"}
+    assert result["drift"] == [
+        "n4, n5 are bound to image v2, as was selected, and not to node_image v1: -e on_drift=reimage takes that"
+    ]
     assert [one["before_header"] for one in result["diff"]] == ["n2", "n3"]
     sledd.asked.clear()
     assert not report(*ensure_bindings(client, {"n1": SITE.get, "n2": SITE.get}, TERMS, dry=False))["changed"]

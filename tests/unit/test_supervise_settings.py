@@ -37,10 +37,13 @@ def test_steps_are_merged_with_the_defaults() -> None:
 @pytest.mark.parametrize(
     ("variables", "text"),
     [
-        ({"supervise_entry_methods": ["idle", "pray"]}, "n1: supervise_entry_methods pray: want idle, warm"),
-        ({"supervise_steps": {"imaeg": {}}}, "imaeg: want a dictionary for each of idle, warm"),
-        ({"supervise_steps": {"image": 5}}, "image: want a dictionary for each of"),
-        ({"supervise_steps": {"power": {"retrys": 1}}}, "power: retrys: want timeout, retries"),
+        ({"supervise_entry_methods": ["idle", "pray"]}, "n1: supervise_entry_methods pray: want one of idle, warm"),
+        ({"supervise_entry_methods": ["idel"]}, "n1: supervise_entry_methods idel: did you mean idle?"),
+        ({"supervise_steps": "power"}, "n1: supervise_steps: 'power': want a dictionary of idle, warm"),
+        ({"supervise_steps": {"imaeg": {}}}, "n1: supervise_steps: imaeg: did you mean image?"),
+        ({"supervise_steps": {"xyz": {}}}, "xyz: want one of idle, warm"),
+        ({"supervise_steps": {"image": 5}}, "image: want a dictionary of silent, timeout"),
+        ({"supervise_steps": {"power": {"retrys": 1}}}, "power: retrys: did you mean retries?"),
         ({"supervise_steps": {"power": {"timeout": 0}}}, "power.timeout 0: want seconds, more than 0"),
         ({"supervise_steps": {"warm": {"timeout": True}}}, "warm.timeout True: want seconds"),
         ({"supervise_steps": {"confirm": {"timeout": "inf"}}}, "confirm.timeout 'inf': want seconds"),

@@ -100,11 +100,12 @@ def test_nodes_of_the_next_wave_are_read_ahead(client: Client, rollout: Json) ->
     assert read == ["n1", "n2", "n3"], "each is read once"
 
 
-def test_an_error_that_was_read_ahead_is_that_of_its_wave(client: Client, rollout: Json) -> None:
+def test_an_error_that_was_read_ahead_is_that_of_its_node(sledd: Sledd, client: Client, rollout: Json) -> None:
     supervisor = FakeSupervisor()
     go(client, supervisor, n2={"supervise_entry_methods": ["telepathy"]})
-    assert supervisor.followed == [["n1"]]
-    assert states(rollout) == ["done", "failed", "failed"]
+    assert supervisor.followed == [["n1"], ["n3"]]
+    assert states(rollout) == ["done", "failed", "done"]
+    assert "n2" not in sledd.objects["bindings"], "a node that cannot be followed is not bound"
     assert "n2: supervise_entry_methods telepathy" in rollout["runs"][1]["reason"]
 
 

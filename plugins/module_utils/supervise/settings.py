@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SettingsError
+from ansible_collections.sled.fleet.plugins.module_utils.known import hint
 from ansible_collections.sled.fleet.plugins.module_utils.power.options import CONTROL, WINDOW
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Method, Policy
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import Login
@@ -75,7 +76,7 @@ def settings_of(name: str, get: Get) -> Settings:
         methods = ["idle", "warm", "power", "wol", *([] if driver else ["manual"])]
     unknown = [str(method) for method in methods if method not in METHODS]
     if unknown:
-        raise SettingsError(f"{name}: supervise_entry_methods {', '.join(unknown)}: want {', '.join(METHODS)}")
+        raise SettingsError(f"{name}: supervise_entry_methods {unknown[0]}: {hint(unknown[0], METHODS)}")
     try:
         policy = policy_of(methods, get("supervise_steps") or {}, _text(get, "supervise_verify") or "ssh")
     except ValueError as error:
@@ -105,12 +106,16 @@ def policy_of(methods: list[str], given: Mapping[str, Any], verify: str = "none"
     """The policy of the core, of the defaults and what is given instead. Raises ValueError."""
     if verify not in ("ssh", "none"):
         raise ValueError(f"supervise_verify {verify}: want ssh or none")
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{given!r}: want a dictionary of {', '.join(STEPS)}")
     for step, fields in given.items():
-        if step not in STEPS or not isinstance(fields, Mapping):
-            raise ValueError(f"{step}: want a dictionary for each of {', '.join(STEPS)}")
+        if step not in STEPS:
+            raise ValueError(f"{step}: {hint(str(step), STEPS)}")
+        if not isinstance(fields, Mapping):
+            raise ValueError(f"{step}: want a dictionary of {', '.join(STEPS[step])}")
         unknown = [str(one) for one in fields if one not in STEPS[step]]
         if unknown:
-            raise ValueError(f"{step}: {', '.join(unknown)}: want {', '.join(STEPS[step])}")
+            raise ValueError(f"{step}: {unknown[0]}: {hint(unknown[0], STEPS[step])}")
     steps = {step: {**default, **given.get(step, {})} for step, default in STEPS.items()}
     image, confirm = steps["image"], steps["confirm"]
     if confirm["fallback"] not in ("cycle", "none"):
