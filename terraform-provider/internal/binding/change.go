@@ -26,7 +26,7 @@ type change struct {
 func (c change) work() ([]site.Reimage, diag.Diagnostics) {
 	c.plan.computedOf(c.state)
 	c.plan.DiskSelected = c.selected()
-	if !c.plan.known() {
+	if !c.plan.known() && !c.onlySeedUnknown() {
 		return c.maybe()
 	}
 	situation := c.situation()
@@ -47,7 +47,7 @@ func (c change) work() ([]site.Reimage, diag.Diagnostics) {
 		return c.again(situation)
 	default:
 		c.plan.Generation, c.plan.Drift = types.Int64Value(c.stored.Generation), types.StringValue("")
-		if !situation.Planned.Same(situation.Stored) {
+		if !c.plan.known() || !situation.Planned.Same(situation.Stored) {
 			c.plan.SeedDiffers = types.BoolUnknown()
 		}
 		return nil, c.foreign()
@@ -102,6 +102,12 @@ func (c change) again(situation desired.Situation) ([]site.Reimage, diag.Diagnos
 		diagnostics.Append(c.drifted("The plan binds what is declared again."))
 	}
 	return []site.Reimage{c.reimage(to)}, diagnostics
+}
+
+// onlySeedUnknown reports whether what is unknown images nothing in any case: it is for the next image.
+func (c change) onlySeedUnknown() bool {
+	return c.plan.DiskKnown() && desired.Known(c.plan.Image, c.plan.ReimageTrigger, c.plan.OnDrift) &&
+		(!c.plan.State().WipeOnly() || c.plan.MethodKnown())
 }
 
 // maybe is for a desired state that is not known before the apply. It counts as one that wipes.

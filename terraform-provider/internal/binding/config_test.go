@@ -34,7 +34,7 @@ provider "sled" {
 	for says, lines := range map[string]string{
 		`"soon": want a time`:              `request_timeout = "soon"`,
 		`"-1s": want a time`:               `request_timeout = "-1s"`,
-		"want a UUID":                      `fleet = "x"`,
+		"must be a UUID":                   `fleet = "x"`,
 		"no certificate in PEM format":     `ca_certificate = "x"`,
 		"(?i)cannot be specified when":     "token = \"a\"\n  token_file = \"b\"",
 		"(?i)cannot be specified when \\S": "ca_certificate = \"a\"\n  ca_file = \"b\"",

@@ -19,7 +19,7 @@ func TestAccValuesAreCheckedForTheirUse(t *testing.T) {
 		`authorized_keys = ["~/.ssh/id_ed25519.pub"]`:                       "give the content of a .pub",
 		`authorized_keys = ["` + sshkeys.Alice + `\n` + sshkeys.Bob + `"]`:  "Key 1 is not one line",
 		`hostname = "` + strings.Repeat("a", 60) + `.ab.d"`:                 "at most 64",
-		`hostname = "under_score"`:                                          "want the form",
+		`hostname = "under_score"`:                                          "must be labels of a-z",
 	} {
 		l.declare(n("n1", image("v1"), line))
 		l.Fails(says, "plan")

@@ -72,6 +72,16 @@ func (m *model) unobserved() {
 	m.SeedDiffers = types.BoolUnknown()
 }
 
+// fresh makes unknown what a new binding gets.
+func (m *model) fresh() {
+	m.unobserved()
+	m.Drift, m.Generation = types.StringValue(""), types.Int64Unknown()
+	m.MAC, m.DiskSelected, m.Wipes = types.StringUnknown(), m.Disk, types.StringUnknown()
+	if !m.ownDisk() {
+		m.DiskSelected = types.StringUnknown() // the node may get another one by the same apply
+	}
+}
+
 // settle sets the values that were unknown in the plan; those that were known stay as planned.
 func (m *model) settle(node api.Node, stored api.Binding, before api.Outlook) {
 	seen, generation := *m, stored.Generation

@@ -30,9 +30,9 @@ func TestAccOneErrorForOneCause(t *testing.T) {
 		proxy.Break("PUT", "/v1/bindings/", fault)
 		text = acctest.Flat(l.Run("apply", saved).Text)
 		proxy.Mend()
-		told := strings.Count(text, "The cause is that of the first error of this run.")
-		if all := strings.Count(text, "Error: "); all != count || told != count-1 {
-			t.Errorf("%s: %d errors, %d of which refer to another:\n%s", name, all, told, text)
+		told := strings.Count(text, "("+name+" ")
+		if all := strings.Count(text, "Error: "); all != count || told != count {
+			t.Errorf("%s: %d errors, %d of which have the cause:\n%s", name, all, told, text)
 		}
 	}
 	l.Apply()

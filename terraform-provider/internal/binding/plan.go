@@ -39,6 +39,7 @@ func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanReq
 	response.Diagnostics.Append(layout.Read(ctx, request.Config.Raw, &config)...)
 	sum, diagnostics := desired.SumOf(config.UserData, b.site.Key)
 	plan.UserDataSHA256 = sum
+	plan.plain(&config)
 	response.Diagnostics.Append(diagnostics...)
 	if response.Diagnostics.HasError() {
 		return
@@ -46,12 +47,12 @@ func (b *binding) ModifyPlan(ctx context.Context, request resource.ModifyPlanReq
 	if request.State.Raw.IsNull() {
 		response.Diagnostics.Append(b.planCreate(ctx, &plan, true)...)
 	} else {
-		b.planUpdate(ctx, &plan, request, response)
+		b.planUpdate(ctx, &plan, &config, request, response)
 	}
 	write(ctx, &plan, &response.Plan.Raw, &response.Diagnostics)
 }
 
-func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.ModifyPlanRequest,
+func (b *binding) planUpdate(ctx context.Context, plan, config *model, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
 	var state model
 	response.Diagnostics.Append(layout.Read(ctx, request.State.Raw, &state)...)
@@ -64,7 +65,8 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 		response.Diagnostics.Append(response.Identity.SetAttribute(ctx, path.Root("mac"), state.MAC)...)
 	}
 	response.Diagnostics.Append(b.site.Know(state.MAC.ValueString(), stored.Name)...)
-	b.site.Hold(state.MAC.ValueString(), site.Held{Wipes: state.OnDestroy.ValueString() == "wipe"})
+	b.site.Hold(state.MAC.ValueString(), site.Held{Wipes: state.OnDestroy.ValueString() == "wipe",
+		Undeclared: undeclared(stored.Kept.Unnamed(&config.Shared, config.Hostname))})
 	if b.site.Released(state.MAC.ValueString()) {
 		response.Diagnostics.Append(supersededError(stored.Name))
 		return
@@ -74,9 +76,14 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	if another {
 		response.RequiresReplace.Append(path.Root("node"))
 		response.Diagnostics.Append(b.warnDestroy(&state, stored)...)
+		if plan.Node.IsUnknown() {
+			response.Diagnostics.Append(b.site.Plan(site.Reimage{Node: "the node that follows " + stored.Name,
+				Disk: cmp.Or(text(plan.Disk), ofTheNode), Image: text(plan.Image), Unknown: true})...)
+		}
 		response.Diagnostics.Append(b.planCreate(ctx, plan, false)...) // once the CLI replaces, it drops the warnings
 		return
 	}
+	response.Diagnostics.Append(stored.hold(plan, config, &state)...)
 	if disk, planned := b.site.PlannedDisk(stored.Name); planned && disk != stored.Disk { // by the same apply
 		stored.Disk = disk
 		response.Diagnostics.Append(b.keep(ctx, stored, response.Private)...)
@@ -89,6 +96,7 @@ func (b *binding) planUpdate(ctx context.Context, plan *model, request resource.
 	response.Diagnostics.Append(diagnostics...)
 	response.Diagnostics.Append(b.site.Plan(again...)...)
 	if node := (api.Node{NodeSpec: api.NodeSpec{MAC: state.MAC.ValueString(), Name: stored.Name}}); u.sends() {
+		response.Diagnostics.Append(stored.lost(config)...)
 		response.Diagnostics.Append(b.check(ctx, node, plan)...)
 	}
 }
@@ -115,7 +123,9 @@ func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *reco
 	reference := plan.Node.ValueString()
 	mac := parsed(reference)
 	switch {
-	case plan.Node.IsUnknown() || plan.Node.Equal(state.Node):
+	case plan.Node.IsUnknown():
+		return true, nil
+	case plan.Node.Equal(state.Node):
 		return false, nil
 	case mac == state.MAC.ValueString() && parsed(state.Node.ValueString()) != "" &&
 		parsed(state.Node.ValueString()) != mac: // it got another MAC
@@ -146,12 +156,7 @@ func imaging(node api.Node, plan *model) site.Reimage {
 // planCreate reads the node if it exists. A node that this configuration has bound is free only where its own resource
 // may be replaced: a resource that moves on from another node, as when a list shifts, must not wipe it.
 func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) diag.Diagnostics {
-	plan.unobserved()
-	plan.Drift, plan.Generation = types.StringValue(""), types.Int64Unknown()
-	plan.MAC, plan.DiskSelected, plan.Wipes = types.StringUnknown(), plan.Disk, types.StringUnknown()
-	if !plan.ownDisk() {
-		plan.DiskSelected = types.StringUnknown() // the node may get another one by the same apply
-	}
+	plan.fresh()
 	if plan.Node.IsUnknown() {
 		return nil
 	}
@@ -164,10 +169,11 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 		return diagnostics
 	case node == nil: // the same apply declares it
 		return b.site.Plan(site.Reimage{Node: plan.Node.ValueString(), MAC: plan.MAC.ValueString(),
-			Disk: cmp.Or(text(plan.Disk), ofTheNode), Image: text(plan.Image)})
+			Disk: cmp.Or(text(plan.Disk), b.site.DiskOf(plan.Node.ValueString()), ofTheNode), Image: text(plan.Image)})
 	}
 	plan.MAC = types.StringValue(node.MAC)
 	if replaced { // else the CLI plans it again
+		diagnostics.Append(b.forgets(*node)...)
 		diagnostics.Append(b.site.PlanBinding(node.MAC, "sled_binding with node "+node.Name)...)
 	}
 	diagnostics.Append(b.check(ctx, *node, plan)...)

@@ -34,7 +34,9 @@ type record struct {
 	Absent   bool       `json:"absent,omitempty"`   // somebody took the binding away
 	Gone     bool       `json:"gone,omitempty"`     // and deleted the node
 	Imported bool       `json:"imported,omitempty"` // and nothing applied since
-	Replaced bool       `json:"replaced,omitempty"` // a newer object has the binding: this one has none to remove
+	// of what the import found, while the configuration does not name it
+	Kept     desired.Kept `json:"kept,omitzero"`
+	Replaced bool         `json:"replaced,omitempty"` // a newer object has the binding: this one has none to remove
 }
 
 // look records what is stored now. A version stands for the user data.

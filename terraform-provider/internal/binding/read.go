@@ -57,7 +57,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	}
 	response.Diagnostics.Append(b.leftOver(ctx, &state, was, *node)...)
 	if was == nil { // an import
-		was = &record{Owner: node.Binding.Owner, Imported: true}
+		was = &record{Owner: node.Binding.Owner, Imported: true, Kept: desired.Found(desired.Of(*node.Binding))}
 		state.OnDrift, state.OnDestroy = types.StringValue(string(desired.Warn)), types.StringValue("keep")
 		state.Take(desired.Of(*node.Binding))
 	}
@@ -66,6 +66,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	if diagnostics.HasError() {
 		return
 	}
+	was.follow(&state, desired.Of(*node.Binding))
 	state.refresh(*node, digests)
 	was.look(*node, *node.Binding, state.Version())
 	write(ctx, &state, &response.State.Raw, &response.Diagnostics)

@@ -82,10 +82,9 @@ func names(reference string, node api.Node) bool {
 }
 
 // seed is the user data that an apply sends, by either attribute. It is only in the configuration: it is write-only.
-func seed(ctx context.Context, raw tftypes.Value, diagnostics *diag.Diagnostics) string {
-	var config model
+func seed(ctx context.Context, raw tftypes.Value, diagnostics *diag.Diagnostics) (config model, data string) {
 	diagnostics.Append(layout.Read(ctx, raw, &config)...)
-	return cmp.Or(config.UserDataWO.ValueString(), config.UserData.ValueString())
+	return config, cmp.Or(config.UserDataWO.ValueString(), config.UserData.ValueString())
 }
 
 // write stores a model as the plan or the state.

@@ -21,7 +21,9 @@ const description = "The desired state of one node: which image its disk gets, a
 	"`generation`, which wipes the disk at the machine's next boot. The plan shows it as `generation = 1 -> 2` and " +
 	"warns with node, disk and image. Another `hostname`, `authorized_keys` or `user_data` is for the next image, " +
 	"unless `seed_changes` is `reimage`. All other changes leave the disk alone, and so do the same content under " +
-	"another name, a default that is spelled out, and the order and comments of keys."
+	"another name, a default that is spelled out, and the order and comments of keys.\n\n" +
+	"After an import, host name, keys and user data stay as they are stored for as long as the configuration does not " +
+	"name them; `\"\"` and `[]` remove them. A plan warns of what the first change after an import replaces."
 
 func schemaOf() schema.Schema {
 	attributes := map[string]schema.Attribute{

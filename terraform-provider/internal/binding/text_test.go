@@ -51,7 +51,7 @@ func TestAccFirstImageOfANewNode(t *testing.T) {
 	l := start(t)
 	l.declare(nine("52:54:00:77:00:09", "serial:A", image("v1")))
 	text := l.plan(2)
-	l.has(text, "Warning: n9: disk of the node is wiped and gets image v1 (first image)")
+	l.has(text, "Warning: n9: disk serial:A is wiped and gets image v1 (first image)")
 	l.hasNot(text, "a later one", "(none declared)")
 }
 

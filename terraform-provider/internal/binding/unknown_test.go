@@ -71,7 +71,7 @@ resource "sled_binding" "n9" {
 }`
 	l.declare(node)
 	l.has(l.plan(2), "+ generation = (known after apply)", "+ node = \"n9\"",
-		"n9: disk of the node is wiped and gets image v1")
+		"n9: disk serial:LAB-0009 is wiped and gets image v1")
 	l.Apply()
 	l.wants(9, "v1", 1)
 	l.Empty()

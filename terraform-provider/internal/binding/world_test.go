@@ -20,7 +20,7 @@ func TestAccPlanIsChecked(t *testing.T) {
 		"declare node r1 .*bogus":                             node(`keep_disks = ["bogus:1"]`),
 		"bind node n1.*/dev/sda":                              n("n1", image("v1"), `disk = "/dev/sda"`),
 		"bind node n1.*image none does not exist":             n("n1", image("none")),
-		"hostname want the form":                              n("n1", image("v1"), `hostname = "Big_Host"`),
+		"hostname must be labels of a-z":                      n("n1", image("v1"), `hostname = "Big_Host"`),
 		"Two nodes have MAC 52:54:00:77:00:0a.*r\\d and r\\d": node() + strings.ReplaceAll(another, "r1", "r2"),
 		"Two nodes are called r1":                             node() + strings.ReplaceAll(another, "0a", "0b"),
 		"Two resources bind the machine with MAC 52:54:00:77:00:01": n("n1", image("v1")) +

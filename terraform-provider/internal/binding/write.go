@@ -19,7 +19,7 @@ import (
 func (b *binding) Create(ctx context.Context, request resource.CreateRequest, response *resource.CreateResponse) {
 	var plan model
 	response.Diagnostics.Append(layout.Read(ctx, request.Plan.Raw, &plan)...)
-	data := seed(ctx, request.Config.Raw, &response.Diagnostics)
+	_, data := seed(ctx, request.Config.Raw, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -82,7 +82,7 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 	var plan, state model
 	response.Diagnostics.Append(layout.Read(ctx, request.Plan.Raw, &plan)...)
 	response.Diagnostics.Append(layout.Read(ctx, request.State.Raw, &state)...)
-	data := seed(ctx, request.Config.Raw, &response.Diagnostics)
+	config, data := seed(ctx, request.Config.Raw, &response.Diagnostics)
 	was := b.known(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
@@ -105,7 +105,7 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 	if u := (change{plan: &plan, state: &state, stored: was}); u.sends() {
 		var diagnostics diag.Diagnostics
 		options := was.options(&plan, b.site.Owner)
-		if u.keepsSeed() {
+		if u.keepsSeed() || data == "" && plan.UserDataSHA256.ValueString() != "" { // as imported
 			data, options = "", append(options, api.KeepUserData())
 		}
 		stored, diagnostics = b.put(ctx, *node, &plan, data, options...)
@@ -120,7 +120,7 @@ func (b *binding) Update(ctx context.Context, request resource.UpdateRequest, re
 		machine := map[string]string{node.MAC: node.Name}
 		response.Diagnostics.Append(admitwithin.Open(ctx, b.site, machine, plan.AdmitWithin)...)
 	}
-	was.Imported = false
+	was.Imported, was.Kept = false, was.Kept.Unnamed(&config.Shared, config.Hostname)
 	stored.Generation = was.Generation
 	plan.settle(*node, stored, held)
 	write(ctx, &plan, &response.State.Raw, &response.Diagnostics)
@@ -208,9 +208,12 @@ func (b *binding) taken(node api.Node) diag.Diagnostics {
 		"To manage it here, import it: terraform import ADDRESS %s",
 		desired.Of(*node.Binding).Goal(), node.Binding.Generation, owner, b.site.Owner, node.MAC)
 	if owner == b.site.Owner {
-		detail += "\n\nIf only the address of the resource changed, write a moved block. If the resource is tainted, " +
-			"untaint it: reimage_trigger images a node again. If it is replaced with create_before_destroy, set applying = " +
-			"terraform.applying in the provider block."
+		detail += "\n\nIf another configuration or workspace has it, leave it there: one machine belongs in one state, and " +
+			"each needs an owner of its own in the provider block. If only the address of the resource changed, write a " +
+			"moved block. If the resource is tainted, untaint it: reimage_trigger images a node again. If it is " +
+			"replaced with create_before_destroy, set applying = " +
+			"terraform.applying in the provider block before the plan. After an apply that ended here: terraform state rm " +
+			"ADDRESS, then import it."
 	}
 	return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("node"),
 		fmt.Sprintf("Node %s is already bound", node.Name), detail)}

@@ -8,13 +8,13 @@ import (
 	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/admitwithin"
+	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
 // Create binds all machines. When only some could be bound there is no state: Terraform then creates the resource
@@ -33,7 +33,8 @@ func (b *bindings) Create(ctx context.Context, request resource.CreateRequest, r
 // Update sends what differs. When only a part could be sent, the state has that part, so the next apply sends the rest.
 func (b *bindings) Update(ctx context.Context, request resource.UpdateRequest, response *resource.UpdateResponse) {
 	c := comparison{stored: b.getStored(ctx, request.Private, &response.Diagnostics),
-		imported: getImported(ctx, request.Private, &response.Diagnostics)}
+		imported: getImported(ctx, request.Private, &response.Diagnostics),
+		kept:     getKept(ctx, request.Private, &response.Diagnostics)}
 	if response.Diagnostics.HasError() {
 		return
 	}
@@ -45,6 +46,7 @@ func (b *bindings) Update(ctx context.Context, request resource.UpdateRequest, r
 	b.setStored(ctx, response.Private, a.stored, &response.Diagnostics)
 	if !diagnostics.HasError() {
 		response.Diagnostics.Append(response.Private.SetKey(ctx, importedKey, []byte("false"))...)
+		setKept(ctx, response.Private, a.kept, &response.Diagnostics)
 	}
 	response.Diagnostics.Append(response.State.Set(ctx, a.model)...)
 	response.Diagnostics.Append(response.Identity.Set(ctx, identity{a.model.Name.ValueString()})...)
@@ -79,25 +81,26 @@ func (b *bindings) Delete(ctx context.Context, request resource.DeleteRequest, r
 type applied struct {
 	model  model
 	stored map[string]stored
+	kept   desired.Kept
 }
 
 // change applies the plan; state is nil for a new resource. It returns nil when nothing could be tried.
-func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Plan, config tfsdk.Config,
+func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Plan, configuration tfsdk.Config,
 	c comparison) (*applied, diag.Diagnostics) {
 	var was, is model
-	var userData, versioned types.String
+	var config model
 	var diagnostics diag.Diagnostics
 	if state != nil {
 		diagnostics.Append(state.Get(ctx, &was)...)
 	}
 	diagnostics.Append(plan.Get(ctx, &is)...)
-	diagnostics.Append(config.GetAttribute(ctx, path.Root("user_data"), &userData)...)
-	diagnostics.Append(config.GetAttribute(ctx, path.Root("user_data_wo"), &versioned)...)
+	diagnostics.Append(configuration.Get(ctx, &config)...)
 	if diagnostics.HasError() {
 		return nil, diagnostics
 	}
 	c.owner, c.family, c.prior, c.planned, c.generations = b.owner(is.Name.ValueString()), b.site.Owner,
 		declare(was), declare(is), numberMap(was.Generations)
+	c.kept = c.kept.Unnamed(&config.Shared, types.StringNull())
 	c.catchUp(b.site)
 	if c.defaults, diagnostics = b.defaults(ctx, c); diagnostics.HasError() {
 		return nil, diagnostics
@@ -109,7 +112,7 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 	var orders []order
 	for mac, s := range steps {
 		if s.kind == put || s.kind == again || s.kind == unbind || s.kind == clean {
-			orders = append(orders, c.order(mac, s, cmp.Or(versioned.ValueString(), userData.ValueString())))
+			orders = append(orders, c.order(mac, s, cmp.Or(config.UserDataWO.ValueString(), config.UserData.ValueString())))
 		}
 	}
 	done, diagnostics := b.send(ctx, orders)
@@ -184,7 +187,8 @@ func (c *comparison) wholly(is model, steps map[string]step, done answers) *appl
 		switch s.kind {
 		case put, again:
 			generations[mac] = done.bound[mac].Generation
-			e = stored{Generation: done.bound[mac].Generation, Observed: e.Observed, Revision: done.bound[mac].Revision}
+			e = stored{Generation: done.bound[mac].Generation, Observed: e.Observed, Revision: done.bound[mac].Revision,
+				Hostname: e.Hostname}
 		case drifted:
 			others[mac] = c.exception(mac, s)
 		default:
@@ -194,7 +198,7 @@ func (c *comparison) wholly(is model, steps map[string]step, done answers) *appl
 	}
 	is.Generations, is.Drifted = ofNumbers(generations), ofStrings(others)
 	is.Wipes = c.settled(is.Wipes, done)
-	return &applied{is, now}
+	return &applied{is, now, c.kept}
 }
 
 // partly is the earlier state with what was done. The shared attributes stay as they were, so machines that already
@@ -230,14 +234,15 @@ func (c *comparison) partly(was model, steps map[string]step, done answers) *app
 	if len(triggers) > 0 || !was.ReimageTriggers.IsNull() {
 		was.ReimageTriggers = ofStrings(triggers)
 	}
-	return &applied{was, now}
+	return &applied{was, now, c.kept}
 }
 
 // halfway is the record of a machine that has the planned desired state while the Terraform state has the old
 // attributes.
 func (c *comparison) halfway(mac string, generation, revision int64) stored {
-	e := stored{Generation: generation, Observed: c.stored[mac].Observed, Revision: revision}
-	is, was := c.planned.stateOf(mac), c.prior.uniform.With(c.planned.images[mac])
+	e := stored{Generation: generation, Observed: c.stored[mac].Observed, Revision: revision,
+		Hostname: c.stored[mac].Hostname}
+	is, was := c.planned.stateOf(mac).Named(e.Hostname), c.prior.uniform.With(c.planned.images[mac]).Named(e.Hostname)
 	if !is.Equal(was) {
 		is.Owner = c.owner
 		e.Desired = &is

@@ -75,6 +75,7 @@ type comparison struct {
 	planned     declared
 	stored      map[string]stored
 	imported    bool                // triggers that are new image nothing
+	kept        desired.Kept        // what an import found and the configuration does not name
 	bound       map[string]api.Node // machines beside those of the state that this provider has bound
 	replaced    bool                // what is stored is removed first
 	defaults
@@ -83,7 +84,8 @@ type comparison struct {
 // step decides about a machine that is in the state.
 func (c *comparison) step(mac string) step {
 	e := c.stored[mac]
-	declared, planned := c.with(mac, c.prior.stateOf(mac)), c.with(mac, c.planned.stateOf(mac))
+	declared, planned := c.with(mac, c.prior.stateOf(mac).Named(e.Hostname)),
+		c.with(mac, c.planned.stateOf(mac).Named(e.Hostname))
 	s := desired.Situation{Declared: declared, Stored: declared, Planned: planned, OnDrift: c.planned.onDrift,
 		Triggered: c.triggered(mac), Absent: e.Absent}
 	if e.Desired != nil {
@@ -129,6 +131,9 @@ func (c *comparison) adoptsSeed() bool {
 // keepsSeed reports whether sledd has the user data of the planned version for a machine.
 func (c *comparison) keepsSeed(mac string) bool {
 	version, e := c.planned.uniform.Version(), c.stored[mac]
+	if _, there := c.prior.images[mac]; there && c.kept.UserData && !e.Absent {
+		return true
+	}
 	if _, there := c.prior.images[mac]; !there || version == "" || e.Absent {
 		_, bound := c.bound[mac]
 		return bound && version != ""

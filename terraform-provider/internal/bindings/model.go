@@ -36,7 +36,7 @@ func empty(name types.String) model {
 
 // known is true when everything that decides about generations is known, single images apart.
 func (m model) known() bool {
-	return m.DesiredKnown() && m.MethodKnown() && !m.Images.IsUnknown() &&
+	return m.DiskKnown() && m.MethodKnown() && !m.Images.IsUnknown() &&
 		desired.Known(m.ReimageTriggers, m.OnDrift, m.OnDestroy)
 }
 

@@ -37,13 +37,10 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 		return
 	}
 	response.Diagnostics.Append(request.Plan.Get(ctx, &m)...)
-	response.Diagnostics.Append(request.Config.GetAttribute(ctx, path.Root("user_data"), &m.UserData)...)
-	sum, diagnostics := desired.SumOf(m.UserData, b.site.Key)
-	response.Diagnostics.Append(diagnostics...)
+	kept := b.seed(ctx, &m, &state, request, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
-	m.UserDataSHA256, m.UserData = sum, types.StringNull()
 	if m.Images.IsUnknown() || m.Name.IsUnknown() || !request.State.Raw.IsNull() && !state.Name.Equal(m.Name) {
 		m.Generations, m.Drifted = types.MapUnknown(types.Int64Type), types.MapUnknown(types.StringType)
 		m.Wipes = types.MapUnknown(types.StringType)
@@ -54,7 +51,9 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 		generations: numberMap(state.Generations), planned: declare(m),
 		stored:   b.getStored(ctx, request.Private, &response.Diagnostics),
 		imported: getImported(ctx, request.Private, &response.Diagnostics),
+		kept:     kept,
 		replaced: request.State.Raw.IsNull()}
+	response.Diagnostics.Append(c.dropped(&state, &m)...)
 	c.catchUp(b.site)
 	p := outlook{comparison: c, steps: map[string]step{}}
 	if c.replaced && len(c.stored) == 0 {
@@ -64,6 +63,7 @@ func (b *bindings) ModifyPlan(ctx context.Context, request resource.ModifyPlanRe
 	if response.Diagnostics.HasError() {
 		return
 	}
+	response.Diagnostics.Append(p.lost()...)
 	response.Diagnostics.Append(b.guard(p.reimages(), m.MaxReimages)...)
 	m.Generations, m.Drifted = p.result()
 	if m.Wipes = p.wipes(); m.Wipes.IsNull() && !state.Wipes.IsUnknown() && !request.State.Raw.IsNull() {
@@ -258,6 +258,9 @@ func (p *outlook) reimages() []site.Reimage {
 		}
 		one := site.Reimage{Node: p.nodes[mac].Name, MAC: mac, Disk: disk, Image: p.planned.images[mac],
 			From: s.from, To: s.generation}
+		if one.Image == "" && s.kind != clean {
+			one.Image = "(known after apply)"
+		}
 		if one.Node == "" {
 			one.Node = mac
 		}

@@ -16,6 +16,7 @@ import (
 const (
 	storedKey   = "stored"   // map of MAC to stored
 	importedKey = "imported" // "true" until the first change: triggers that are new then image nothing
+	keptKey     = "kept"     // desired.Kept of an import
 )
 
 // stored is what sledd had for a machine at the last refresh, as far as plans need it. It is kept in the private state
@@ -26,6 +27,7 @@ type stored struct {
 	Revision   int64          `json:"r"`
 	Desired    *desired.State `json:"w,omitempty"` // only of an exception: when it is not the one of the state
 	Absent     bool           `json:"n,omitempty"` // somebody took the binding away
+	Hostname   string         `json:"h,omitempty"` // that an import found: it stays, as none can be declared
 	// Asked is what was requested when the answer was lost.
 	Asked *asked `json:"a,omitempty"`
 }
@@ -67,6 +69,26 @@ func (b *bindings) setStored(ctx context.Context, private site.Keeper, all map[s
 	}
 	diagnostics.Append(private.SetKey(ctx, storedKey, text)...)
 	diagnostics.Append(b.site.KeepFleet(ctx, private)...)
+}
+
+func getKept(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) (kept desired.Kept) {
+	text, found := private.GetKey(ctx, keptKey)
+	diagnostics.Append(found...)
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &kept); err != nil {
+			diagnostics.AddError("The state cannot be read", "Its record of the import is damaged: "+err.Error())
+		}
+	}
+	return kept
+}
+
+func setKept(ctx context.Context, private site.Keeper, kept desired.Kept, diagnostics *diag.Diagnostics) {
+	text, err := json.Marshal(kept)
+	if err != nil {
+		diagnostics.AddError("The state cannot be written", err.Error())
+		return
+	}
+	diagnostics.Append(private.SetKey(ctx, keptKey, text)...)
 }
 
 func getImported(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) bool {

@@ -44,6 +44,8 @@ func (b *bindings) Read(ctx context.Context, request resource.ReadRequest, respo
 	if importing {
 		m = empty(m.Name)
 		m.Take(usual(nodes))
+		setKept(ctx, response.Private, desired.Found(usual(nodes)), &response.Diagnostics)
+		was = hostnames(nodes)
 	}
 	declared := declare(m)
 	var missing []string
@@ -98,7 +100,7 @@ func look(owner string, d declared, generations map[string]int64, was map[string
 	for mac := range d.images {
 		node, found := others[mac]
 		if !found || node.Binding == nil || node.Binding.Owner == "" &&
-			d.stateOf(mac).Same(desired.Of(*node.Binding).As(d.uniform.Version())) {
+			d.stateOf(mac).Named(was[mac].Hostname).Same(desired.Of(*node.Binding).As(d.uniform.Version())) {
 			continue
 		}
 		s.see(mac, node, d.stateOf(mac), owner, generations[mac])
@@ -126,7 +128,9 @@ func (s *sight) missed(was map[string]stored, d declared, generations map[string
 func (s *sight) see(mac string, node api.Node, declared desired.State, owner string, generation int64) {
 	there := desired.Of(*node.Binding).As(s.version(mac, declared, node.Binding.Revision))
 	there.Node = ""
-	e := stored{Generation: node.Binding.Generation, Observed: node.Status.Generation, Revision: node.Binding.Revision}
+	e := stored{Generation: node.Binding.Generation, Observed: node.Status.Generation, Revision: node.Binding.Revision,
+		Hostname: s.was[mac].Hostname}
+	declared.Hostname = e.Hostname
 	s.images[mac], s.generations[mac] = declared.Image, node.Binding.Generation
 	if there.Owner != owner || !declared.Same(there) {
 		s.drifted[mac] = there.Image
@@ -145,6 +149,17 @@ func (s *sight) remember(was map[string]stored) {
 			s.stored[mac] = e
 		}
 	}
+}
+
+// hostnames are those that an import finds.
+func hostnames(nodes map[string]api.Node) map[string]stored {
+	all := map[string]stored{}
+	for mac, node := range nodes {
+		if node.Binding.Hostname != "" {
+			all[mac] = stored{Hostname: node.Binding.Hostname}
+		}
+	}
+	return all
 }
 
 // usual is the desired state, apart from the image, that most of the nodes have: for an import.

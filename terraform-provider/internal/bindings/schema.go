@@ -26,6 +26,8 @@ const description = "The bindings of many machines: which machine gets which ima
 	"common. " +
 	"Made for thousands of machines, where one `sled_binding` each makes plans slow. Machines that differ in more " +
 	"than the image belong in another `sled_bindings` or in `sled_binding`.\n\n" +
+	"After an import, host names, keys and user data stay as they are stored for as long as the configuration does not " +
+	"name them; `\"\"` and `[]` remove them.\n\n" +
 	"It only declares. Wait for the machines with `sled_ready`, or image them with `playbooks/reimage.yml`."
 
 func (b *bindings) Schema(_ context.Context, _ resource.SchemaRequest, response *resource.SchemaResponse) {
@@ -36,7 +38,7 @@ func attributes() map[string]schema.Attribute {
 	all := map[string]schema.Attribute{
 		"name": schema.StringAttribute{Required: true,
 			PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()},
-			Validators: []validator.String{stringvalidator.RegexMatches(site.OwnerPattern, "want a-z 0-9 . _ - /"),
+			Validators: []validator.String{stringvalidator.RegexMatches(site.OwnerPattern, "must have only a-z 0-9 . _ - /"),
 				stringvalidator.LengthAtMost(63)},
 			MarkdownDescription: "Name of these bindings, at most 63 characters. They are declared under the " +
 				"provider's owner and " +

@@ -45,7 +45,7 @@ func (c *comparison) order(mac string, s step, userData string) order {
 		revision := c.stored[mac].Revision
 		o.Disk, o.IfRevision, o.takeOver, o.clean = c.diskOf(mac), &revision, true, true
 	default:
-		o.BindingSpec = c.planned.stateOf(mac).BindingSpec
+		o.BindingSpec = c.planned.stateOf(mac).Named(c.stored[mac].Hostname).BindingSpec
 		o.Owner, o.UserData, o.IfGeneration, o.Reimage = c.owner, userData, s.generation, s.kind == again
 		o.takeOver = s.adopts
 		if c.keepsSeed(mac) {

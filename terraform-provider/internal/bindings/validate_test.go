@@ -14,7 +14,7 @@ func TestAccBadConfigurations(t *testing.T) {
 		"resource \"sled_bindings\" \"x\" {\n name = \"x\"\n images = { \"52:54:00:77:00:01\" = \"\" " +
 			"}\n}": `without an image.*52:54:00:77:00:01`,
 		block("x", images("d12"), `authorized_keys = ["-----BEGIN RSA PRIVATE KEY-----"]`): `Key 1 is a private key`,
-		"resource \"sled_bindings\" \"x\" {\n name = \"X\"\n images = {}\n}":               `want a-z`,
+		"resource \"sled_bindings\" \"x\" {\n name = \"X\"\n images = {}\n}":               `must have only a-z`,
 	} {
 		s.declare(body)
 		s.Fails(pattern, "plan")

@@ -74,7 +74,7 @@ func rules(a attribute.Attribute) []validator.String {
 		all = append(all, stringvalidator.OneOf(a.Values...))
 	}
 	if a.Pattern != "" {
-		all = append(all, stringvalidator.RegexMatches(regexp.MustCompile(a.Pattern), "want "+a.Form))
+		all = append(all, stringvalidator.RegexMatches(regexp.MustCompile(a.Pattern), "must be "+a.Form))
 	}
 	if a.Max > 0 {
 		all = append(all, stringvalidator.LengthBetween(int(max(a.Min, 1)), int(a.Max)))

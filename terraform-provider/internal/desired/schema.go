@@ -20,10 +20,12 @@ func stringAttribute(most int, description string) schema.Attribute {
 		Validators: []validator.String{stringvalidator.LengthAtMost(most)}}
 }
 
+// patternAttribute is the host name, the only text with a form. It is computed for what an import found.
 func patternAttribute(most int, pattern, description string) schema.Attribute {
-	return schema.StringAttribute{Optional: true, MarkdownDescription: description,
+	return schema.StringAttribute{Optional: true, Computed: true, MarkdownDescription: description,
 		Validators: []validator.String{stringvalidator.LengthAtMost(most),
-			stringvalidator.RegexMatches(regexp.MustCompile(pattern), "want the form "+pattern)}}
+			stringvalidator.RegexMatches(regexp.MustCompile(pattern), "must be labels of a-z 0-9 and -, each at most 63 "+
+				"characters and not starting or ending with -, with dots between them, such as web-1.example.com")}}
 }
 
 func choiceAttribute(description string, values ...string) schema.Attribute {
@@ -35,9 +37,10 @@ func boolAttribute(description string) schema.Attribute {
 	return schema.BoolAttribute{Optional: true, MarkdownDescription: description}
 }
 
-// stringsAttribute is a list of SSH public keys, the only kind of list.
+// stringsAttribute is a list of SSH public keys, the only kind of list. It is computed for what an import found.
 func stringsAttribute(most int, description string) schema.Attribute {
-	return schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: description,
+	return schema.ListAttribute{Optional: true, Computed: true, ElementType: types.StringType,
+		MarkdownDescription: description,
 		Validators: []validator.List{listvalidator.SizeAtMost(most),
 			Keys{}}}
 }
@@ -45,7 +48,7 @@ func stringsAttribute(most int, description string) schema.Attribute {
 // secretAttribute is write-only: it is in no plan and no state.
 func secretAttribute(most int, description string) schema.Attribute {
 	return schema.StringAttribute{Optional: true, WriteOnly: true, Sensitive: true, MarkdownDescription: description,
-		Validators: []validator.String{stringvalidator.LengthBetween(1, most)}}
+		Validators: []validator.String{stringvalidator.LengthAtMost(most)}}
 }
 
 // versionedAttribute is write-only too, and sent again only with another version. It is not marked as sensitive: no

@@ -91,6 +91,12 @@ func (s State) With(image string) State {
 	return s
 }
 
+// Named returns the same state with another host name.
+func (s State) Named(hostname string) State {
+	s.Hostname = hostname
+	return s
+}
+
 // Goal is the desired state in a few words.
 func (s State) Goal() string {
 	switch {

@@ -20,6 +20,14 @@ func (s *Shared) SameMethod(other *Shared) bool {
 	return s.MethodKnown() && s.State().SameMethod(other.State())
 }
 
+// DiskKnown is true when everything that decides about the disk is known: a seed that is for the next image does not.
+func (s *Shared) DiskKnown() bool {
+	if s.SeedChanges.IsUnknown() || s.SeedChanges.ValueString() == "reimage" {
+		return s.DesiredKnown()
+	}
+	return Known(s.Disk, s.Configure, s.Grow)
+}
+
 // Optional is null for an empty text.
 func Optional(text string) types.String {
 	if text == "" {

@@ -3,6 +3,7 @@
 package examples
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,6 +40,17 @@ func says(t *testing.T, text string, wanted ...string) {
 	}
 }
 
+// quoted wants these texts in what a command printed, and in the guide.
+func quoted(t *testing.T, guide, printed string, texts ...string) {
+	t.Helper()
+	says(t, printed, texts...)
+	page, err := os.ReadFile(filepath.Join("../../templates/guides", guide+".md.tmpl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	says(t, string(page), texts...)
+}
+
 func TestAccFirstNode(t *testing.T) {
 	s, cli := begin(t, "first-node")
 	s.Machine(1).Facts()
@@ -59,6 +71,8 @@ func TestAccFirstNode(t *testing.T) {
 	cli.Apply()
 	reimage(s, 1)
 	cli.Empty()
+	cli.Must("state", "rm", "sled_binding.n1")
+	quoted(t, "first-node", cli.Run("plan").Text, "Node n1 is already bound")
 }
 
 func TestAccARack(t *testing.T) {
@@ -167,7 +181,8 @@ func TestAccTearDown(t *testing.T) {
 	if out.Code == 0 {
 		t.Errorf("n1 was forgotten before it was wiped:\n%s", out.Text)
 	}
-	says(t, out.Text, "n1 is not wiped yet", "playbooks/wipe.yml --limit n1")
+	quoted(t, "tear-down", out.Text, "n1 is not wiped yet (generation 2, phase operational)",
+		"Run playbooks/wipe.yml --limit n1, then destroy again. To cancel the wipe: sledctl unbind n1.")
 	reimage(s, 1)
 	cli.Must("destroy", "-auto-approve")
 }
@@ -187,7 +202,7 @@ func TestAccCI(t *testing.T) {
 	says(t, cli.Must("plan", one...), "1 to change")
 	s.Bind(api.BindingSpec{Node: "n1", Image: "debian-12-v1", Hostname: "other", Owner: "ci"})
 	out := cli.Run("apply", "plan.tfplan")
-	says(t, out.Text, "Changed since the plan was made")
+	quoted(t, "first-node", out.Text, "Changed since the plan was made")
 	if b := s.Node(1).Binding; out.Code != 1 || b.Image != "debian-12-v1" {
 		t.Errorf("exit code %d, n1 is bound to %s", out.Code, b.Image)
 	}

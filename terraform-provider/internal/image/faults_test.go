@@ -31,11 +31,11 @@ func TestAccImageCannotBeRead(t *testing.T) {
 			site+"/ok/gaps.raw.zst", "bytes = 5120"),
 		"digest is declared as sha256:4.*3, but is sha256:[^4].* at its": declare("i",
 			site+"/ok/one_chunk.raw.zst", given[0]),
-		"want http://HOST/PATH or https":  declare("i", "ftp://a/i"),
-		"want a-z 0-9 . _ -, at most 128": declare("I", nobody),
-		"want 64 bytes in base64": declare("i", nobody,
+		"want http://HOST/PATH or https":     declare("i", "ftp://a/i"),
+		"must be a-z 0-9 . _ -, at most 128": declare("I", nobody),
+		"must be 64 bytes in base64": declare("i", nobody,
 			`statement = "y"`, `signature = "x"`),
-		"want sha256: and 64 of": declare("i", nobody,
+		"must be sha256: and 64 of": declare("i", nobody,
 			`digest = "x"`),
 	} {
 		cli.Write(config(s.URL, body))

@@ -115,7 +115,7 @@ func TestAccNodesRefused(t *testing.T) {
 	}{
 		"two names": {nodes(map[int]string{1: "n1", 2: "n1"}), "00:01 and 52:54:00:77:00:02 are both called n1"},
 		"a MAC":     {nodes(map[int]string{1: "52-54-00-77-00-09"}), "no MAC"},
-		"capitals":  {nodes(map[int]string{1: "Web01.example.com"}), "want a-z 0-9 and -.*hostname of the binding"},
+		"capitals":  {nodes(map[int]string{1: "Web01.example.com"}), "must have only a-z 0-9 and -.*hostname of the binding"},
 		"spelling":  {strings.Replace(nodes(map[int]string{1: "n1"}), "52:54", "52-54", 1), "Keys that are not MACs"},
 		"multicast": {strings.Replace(nodes(map[int]string{1: "n1"}), "52:54:00", "01:00:5e", 1), "(?i)multicast|not MACs"},
 		"a disk": {nodes(map[int]string{1: "n1", 2: "n2"}, `disk = "/dev/sda"`),

@@ -35,8 +35,8 @@ var (
 )
 
 // nameRule is the text of errors for a name that does not match namePattern.
-const nameRule = "want a-z 0-9 and -, at most 63, not starting or ending with -; hostname of the binding takes a " +
-	"name with dots"
+const nameRule = "must have only a-z 0-9 and -, at most 63, not starting or ending with -; hostname of the binding " +
+	"takes a name with dots"
 
 var namePattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 

@@ -272,14 +272,14 @@ func TestAccNodeWrongValues(t *testing.T) {
 	s := acctest.Start(t)
 	for config, want := range map[string]string{
 		strings.Replace(small(), first, "52:54", 1): `"52:54" is not a MAC`,
-		named("N1"):                       `want a-z 0-9 and -`,
+		named("N1"):                       `must have only a-z 0-9 and -`,
 		named("web01.example.com"):        `hostname of the binding takes a name with dots`,
 		named("52-54-00-77-00-02"):        `would be read as a MAC`,
 		small(`disk = "/dev/sda"`):        `"/dev/sda" is not one of`,
 		small(`disk = "size:9-1"`):        `the first is larger`,
 		small(`disk = ""`):                `must be between 1 and 512`,
 		small(`keep_disks = ["serial:"]`): `has no value`,
-		small(`data_disks = [{ name = "A", disk = "serial:D", mount = "/srv/a" }]`): `want a-z 0-9 -`,
+		small(`data_disks = [{ name = "A", disk = "serial:D", mount = "/srv/a" }]`): `must be a-z 0-9 -`,
 		small(`data_disks = [{ name = "a", disk = "sdb", mount = "/srv/a" }]`):      `is not one of`,
 		small(`data_disks = [{ name = "a", disk = "serial:D", mount = "/usr" }]`):   `part of the installed\s+system`,
 		small(`architecture = "sparc"`):                                             `"x86_64" "arm64"`,

@@ -52,12 +52,12 @@ func (p *provider) Schema(_ context.Context, _ framework.SchemaRequest, response
 					"requests about many machines 2 minutes."},
 			"owner": schema.StringAttribute{Optional: true,
 				Validators: []validator.String{stringvalidator.RegexMatches(site.OwnerPattern,
-					"want a-z 0-9 . _ - /, at most 64")},
+					"must have only a-z 0-9 . _ - /, at most 64")},
 				MarkdownDescription: "Name under which bindings are declared. sledd refuses changes to those of " +
 					"another owner. Default: " +
 					"`terraform`."},
 			"fleet": schema.StringAttribute{Optional: true,
-				Validators: []validator.String{stringvalidator.RegexMatches(uuidPattern, "want a UUID, in lower case")},
+				Validators: []validator.String{stringvalidator.RegexMatches(uuidPattern, "must be a UUID, in lower case")},
 				MarkdownDescription: "UUID of the fleet, as `sledctl store` prints it. A server of another fleet is an " +
 					"error. A state of another fleet is accepted, and belongs to this one from then on; without this " +
 					"argument it is an error, so that a lost store or a wrong `server` changes nothing."},

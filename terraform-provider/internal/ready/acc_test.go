@@ -189,7 +189,7 @@ func TestAccReadyRefuses(t *testing.T) {
 		resource.TestStep{Config: s.config(`n1 = 1`, `require = "most"`),
 			ExpectError: regexp.MustCompile(`require is "most": want all`)},
 		resource.TestStep{Config: s.config(`n1 = 0`), ExpectError: regexp.MustCompile(`must be at least 1`)},
-		resource.TestStep{Config: s.config(`"n 1" = 1`), ExpectError: regexp.MustCompile(`want a MAC or a name`)},
+		resource.TestStep{Config: s.config(`"n 1" = 1`), ExpectError: regexp.MustCompile(`must be a MAC or the name`)},
 		resource.TestStep{Config: s.config(`n1 = 1, ghost = 1`),
 			ExpectError: regexp.MustCompile(`ghost: failed: sledd does not know this node`)},
 		resource.TestStep{Config: s.config(`n2 = 1`), ExpectError: regexp.MustCompile(`n2: failed: it has no ` +

@@ -85,7 +85,7 @@ func (r *readyResource) Schema(ctx context.Context, _ resource.SchemaRequest, re
 	}
 }
 
-var nodeName = stringvalidator.RegexMatches(nodePattern, "want a MAC or a name of a node")
+var nodeName = stringvalidator.RegexMatches(nodePattern, "must be a MAC or the name of a node")
 
 func timeAttribute(ctx context.Context) schema.Attribute {
 	const form = ", as a duration such as `30s`, `45m` or `2h30m`. Default: `45m`."

@@ -18,16 +18,16 @@ type causes struct {
 	told map[string]bool
 }
 
-// report returns the whole error the first time that a cause occurs in a run, and afterwards a short one, which
-// DropRepeated removes.
-func (c *causes) report(cause, summary, detail string) diag.Diagnostic {
+// report returns the whole error the first time that a cause occurs in a run, and afterwards one with the cause in a
+// line, which DropRepeated removes.
+func (c *causes) report(cause, summary, detail, short string) diag.Diagnostic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.told[cause] {
 		note(&c.told, cause)
 		return diag.NewErrorDiagnostic(summary, detail)
 	}
-	return repeated{diag.NewErrorDiagnostic(summary, "The cause is that of the first error of this run.")}
+	return repeated{diag.NewErrorDiagnostic(summary, short)}
 }
 
 // DropRepeated removes errors whose cause was reported before, for a refresh or a plan: one error is enough to end it,

@@ -39,7 +39,7 @@ func (s *Site) SameFleet(ctx context.Context, private Kept) diag.Diagnostics {
 			fmt.Sprintf("%s has another store than the one that this state was read from: it is another server, or its "+
 				"store was lost. Nothing was changed. Check the provider's server.\n\nIf this server has the machines now, "+
 				"set fleet = %q in the provider block. What it does not know then counts as drift: nothing is imaged "+
-				"unless on_drift is \"reimage\".", s.client.Server(), s.fleet)))
+				"unless on_drift is \"reimage\".", s.client.Server(), s.fleet), "It is another server, or its store was lost."))
 	}
 	return diagnostics
 }

@@ -37,10 +37,11 @@ type Reimage struct {
 	Node, Disk, Image string // Image empty: all disks are only wiped
 	MAC               string // empty: not known
 	From, To          int64  // generations; From 0: it had none, To 0: not known yet
+	Unknown           bool   // which machine it is: it may have one already
 }
 
 // First reports whether sledd knows of no binding that the machine ever had.
-func (r Reimage) First() bool { return r.From == 0 }
+func (r Reimage) First() bool { return r.From == 0 && !r.Unknown }
 
 func (r Reimage) String() string {
 	what := fmt.Sprintf("disk %s is wiped and gets image %s", r.Disk, r.Image)
@@ -52,6 +53,8 @@ func (r Reimage) String() string {
 	}
 	generations := fmt.Sprintf("generation %d -> %d", r.From, r.To)
 	switch {
+	case r.Unknown:
+		generations = "node known after apply"
 	case r.To == 0 && r.First():
 		generations = "first image"
 	case r.To == 0:
@@ -122,7 +125,8 @@ func (g *Guard) excess(limit, does string, most int64, machines map[string]bool)
 
 // Held is a binding that the state has.
 type Held struct {
-	Wipes bool // when it is destroyed
+	Wipes      bool     // when it is destroyed
+	Undeclared []string // attributes that only an import knows, so that a replacement would lose them
 }
 
 // Hold records that the state has a binding of this MAC which stays in the configuration. If the plan also creates one

@@ -74,6 +74,16 @@ func (s *Site) PlannedDisk(name string) (disk string, found bool) {
 	return disk, found
 }
 
+// DiskOf is the selector of a node that this run declares, by name or MAC; empty: none that is known.
+func (s *Site) DiskOf(reference string) string {
+	s.planned.mu.Lock()
+	defer s.planned.mu.Unlock()
+	if mac, err := api.ParseMAC(reference); err == nil {
+		reference = s.planned.macs[mac]
+	}
+	return s.planned.disks[reference]
+}
+
 // PlanImage records an image that is registered.
 func (s *Site) PlanImage(name string) {
 	s.planned.mu.Lock()

@@ -6,9 +6,12 @@ package site
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,12 +51,13 @@ type Site struct {
 	Applying bool   // what is planned now is applied at once
 	Key      string // of hashes of user data; empty: the role of the token is too low
 
-	client *api.Client
-	fleet  string        // UUID; empty: sledd is too old to have one
-	pinned bool          // the provider block names it
-	least  time.Duration // of a call's deadline
-	images images
-	causes causes
+	client  *api.Client
+	noToken bool          // is set anywhere
+	fleet   string        // UUID; empty: sledd is too old to have one
+	pinned  bool          // the provider block names it
+	least   time.Duration // of a call's deadline
+	images  images
+	causes  causes
 
 	exchanges exchanges
 	refreshed refreshed
@@ -72,7 +76,8 @@ func Connect(ctx context.Context, options Options) (*Site, diag.Diagnostics) {
 		return nil, diagnostics
 	}
 	s := &Site{client: client, Owner: options.Owner, Applying: options.Applying, least: options.RequestTimeout,
-		Guard: &Guard{limit: options.MaxReimages, wipes: options.MaxWipes}}
+		noToken: options.Access.Token == "" && options.Access.TokenFile == "",
+		Guard:   &Guard{limit: options.MaxReimages, wipes: options.MaxWipes}}
 	if s.Owner == "" {
 		s.Owner = defaultOwner
 	}
@@ -145,13 +150,22 @@ func (s *Site) explain(what string, err error) diag.Diagnostics {
 		return nil
 	}
 	summary, hint, cause := "sledd refused to "+what, "Nothing was changed.", ""
+	var untrusted *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &untrusted):
+		summary, cause = "The certificate of the server is not trusted: could not "+what, "certificate"
+		hint = "Nothing was changed. Check the provider's server, and set ca_file, ca_certificate or SLED_CA to the " +
+			"certificate authority of the site."
 	case api.IsUnreachable(err):
 		summary, hint, cause = "sledd is unreachable: could not "+what,
 			"The state is unchanged. Check that the boot server and its store run, then try again.", "unreachable"
 	case api.StatusOf(err) == 412:
 		summary, hint = "Changed since the plan was made: could not "+what,
 			"Nothing was written. Plan again, check the new plan, and apply it."
+	case api.StatusOf(err) == http.StatusUnauthorized && s.noToken:
+		summary, cause = "No token is set: could not "+what, "401"
+		hint = "Nothing was changed. Set token, token_file, SLED_TOKEN or SLED_TOKEN_FILE; sledctl operator create makes a " +
+			"token."
 	case api.StatusOf(err) == http.StatusUnauthorized:
 		summary = "sledd does not know the token: could not " + what
 		hint = "Nothing was changed. The token was revoked, is mistyped, or is one of another boot server. Check token, " +
@@ -168,7 +182,13 @@ func (s *Site) explain(what string, err error) diag.Diagnostics {
 	if cause == "" {
 		return diag.Diagnostics{diag.NewErrorDiagnostic(summary, detail)}
 	}
-	return diag.Diagnostics{s.causes.report(cause, summary, detail)}
+	return diag.Diagnostics{s.causes.report(cause, summary, detail, line(err))}
+}
+
+// line is an error without what follows its first line, such as the page of a proxy.
+func line(err error) string {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return first
 }
 
 // Of returns the site from the data that Configure of a resource receives; nil before the provider is configured.

@@ -4,6 +4,8 @@ package site
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -47,6 +49,21 @@ func TestExplain(t *testing.T) {
 	}
 }
 
+// A certificate that is not trusted and a token that nobody set are named as such, not as a server that is away.
+func TestWhatIsNotSet(t *testing.T) {
+	untrusted := &api.UnreachableError{Server: "https://x",
+		Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}
+	d := (&Site{}).explain("read node n1", untrusted)
+	if len(d) != 1 || !strings.Contains(d[0].Summary(), "not trusted") || !strings.Contains(d[0].Detail(), "set ca_file") {
+		t.Errorf("certificate: %v", d)
+	}
+	d = (&Site{noToken: true}).explain("read node n1", &api.Error{Status: 401})
+	if len(d) != 1 || !strings.Contains(d[0].Summary(), "No token is set") ||
+		!strings.Contains(d[0].Detail(), "SLED_TOKEN_FILE") {
+		t.Errorf("token: %v", d)
+	}
+}
+
 // A cause that every resource meets is explained once in a run. Once removes its repetitions, and nothing else.
 func TestOnce(t *testing.T) {
 	s := &Site{}
@@ -57,7 +74,8 @@ func TestOnce(t *testing.T) {
 	}
 	for range 100 {
 		again := s.explain("read node n2", away)
-		if len(again) != 1 || again[0].Severity() != diag.SeverityError || strings.Contains(again[0].Detail(), "refused") {
+		if len(again) != 1 || again[0].Severity() != diag.SeverityError ||
+			again[0].Detail() != away.Error() {
 			t.Fatalf("an apply: %v", again)
 		}
 		if DropRepeated(&again); len(again) > 0 {
