@@ -86,6 +86,9 @@ static void test_fat(void) {
 	head[13] = 3;
 	same(look(PROBE_HEAD), "data", "no power of two");
 	put_fat("mkfs.fat", 4);
+	head[16] = 3;
+	same(look(PROBE_HEAD), "data", "three tables, of which two alone are compared: whole");
+	put_fat("mkfs.fat", 4);
 	head[22] = 0;
 	head[36] = 200;
 	ok(!strcmp(look(PROBE_HEAD), "fat") && !found.doubt, "with 32 bits");
