@@ -7,6 +7,7 @@ archive to a process that imports all of it again: a second for each request of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ansible_collections.sled.fleet.plugins.module_utils import following, rollouts
@@ -38,7 +39,7 @@ NEEDED = [
     ("state", "ended", ["name"]),
 ]
 FOLLOWED = ("running", "wave_ended")  # states whose requests show that the rollout is followed
-WORK = {
+WORK: dict[str, Callable[[Client, Json], Json]] = {
     "started": rollouts.start,
     "running": rollouts.start_wave,
     "wave_ended": rollouts.end_wave,
@@ -60,14 +61,14 @@ class ActionModule(SledAction):
 
 
 def work(client: Client, options: Json, check: bool) -> Json:
-    """The same by a client; in check mode what it would begin with, without a request."""
+    """The same by a client; in check mode what it would begin with."""
     if not check:
         return WORK[options["state"]](client, options)
+    if options["state"] == "started":
+        return rollouts.start(client, options, dry=True)
     return {
-        "changed": bool(options["state"] == "started" and options["nodes"]),
+        "changed": False,
         "started": [],
         "not_started": dict.fromkeys(options["wave"] or [], "check mode"),
         "untouched": [],
-        "name": "",
-        "waves": [],
     }

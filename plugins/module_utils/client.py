@@ -210,9 +210,9 @@ class Client:
         """Lists the newest rollouts, newest first, without their nodes."""
         return list(self._json("GET", "/v1/rollouts").get("items") or [])
 
-    def start_rollout(self, spec: Json, kind: str) -> Json:
-        """Starts a rollout, or resumes the unfinished one."""
-        return self._json("POST", "/v1/rollouts", {"kind": kind}, spec)
+    def start_rollout(self, spec: Json, kind: str, dry: bool = False) -> Json:
+        """Starts a rollout, or resumes the unfinished one; dry: only as if."""
+        return self._json("POST", "/v1/rollouts", {"kind": kind, **dry_run(dry)}, spec)
 
     def put_runs(self, rollout: str, items: list[Json]) -> Json:
         """Reports the states of nodes of a rollout; returns the rollout, and of each the run or why it was refused."""

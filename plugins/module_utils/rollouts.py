@@ -34,14 +34,19 @@ class References:
         return list(dict.fromkeys([*self._names.get(run["node"], []), *self._macs.get(run["mac"], [])]))
 
 
-def start(client: Client, options: Json) -> Json:
-    """Starts a rollout of the nodes, or resumes the unfinished one; returns the nodes to process now, by wave."""
+def start(client: Client, options: Json, dry: bool = False) -> Json:
+    """Starts a rollout of the nodes, or resumes the unfinished one; returns the nodes to process now, by wave.
+
+    dry: sledd checks it, no rollout is started, and no node is to be processed.
+    """
     spec = merged({}, {name: options[name] for name in SPEC})
     spec["desired"] = spec["desired"][:LONGEST_TEXT]
     requested = [*options["nodes"], *_unfinished(client, options["kind"], spec, options)]
     if not requested:
         return {"changed": False, "name": "", "waves": []}
-    rollout = client.start_rollout({**spec, "nodes": requested}, options["kind"])
+    rollout = client.start_rollout({**spec, "nodes": requested}, options["kind"], dry)
+    if dry:
+        return {"changed": True, "name": "", "waves": []}
     all_of, unsatisfied, waves = References(requested), References(options["nodes"]), dict[int, list[str]]()
     for run in sorted(rollout["runs"], key=lambda run: int(run["wave"])):
         if run["state"] != "done" or (unsatisfied.of(run) and not options["again"]):

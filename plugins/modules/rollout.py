@@ -19,7 +19,7 @@ extends_documentation_fragment:
   - sled.fleet.api
 attributes:
   check_mode:
-    description: Starts nothing and reports nothing to sledd; O(state=started) reports a change when there are nodes.
+    description: Sledd checks what O(state=started) requests, and starts nothing. The other states do nothing.
     support: full
   diff_mode:
     description: There is no difference to show.

@@ -20,6 +20,7 @@ def test_what_is_misspelled_is_refused_before_anything_is_bound(fleet_of: Make) 
     fleet = fleet_of(2, hooks=False)
     wrong = {
         "sled_rollout: canry: did you mean canary?": {"sled_rollout": {"canry": 1}},
+        "body.batch": {"sled_rollout": {"batch": "a lot"}},
         "n1: supervise_entry_methods idel: did you mean idle?": {"supervise_entry_methods": ["idel"]},
         "n2: supervise_steps: powr: did you mean power?": {"supervise_steps": {"powr": {"timeout": 5}}},
         "n1: node_imgae is not a variable of Sled: did you mean node_image?": {"node_imgae": "v2"},

@@ -254,7 +254,8 @@ class Handler(BaseHTTPRequestHandler):
                 if one["desired"] == body["desired"] and one["state"] in ("running", "stopped")
             ]
             one = known[0] if known else a_rollout(f"{query['kind'][0]}-{len(kept) + 1}", body)
-            kept[one["name"]] = one
+            if not self.dry:
+                kept[one["name"]] = one
             return self.json(one)
         if rest[0] not in kept:
             return self.problem(404, f"rollout {rest[0]} does not exist")

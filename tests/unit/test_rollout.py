@@ -77,8 +77,14 @@ def test_nothing_to_do_starts_nothing(sledd: Sledd, task: Run) -> None:
     assert sledd.rollouts == {}
 
 
-def test_check_mode_reports_nothing_to_sledd(sledd: Sledd, task: Run) -> None:
+def test_check_mode_is_a_dry_run_of_sledd(sledd: Sledd, task: Run) -> None:
     assert start(task, "n1", check=True)["changed"]
+    assert [path for method, path, _ in sledd.asked if method == "POST"] == ["/v1/rollouts?kind=reimage&dry_run=true"]
+    assert sledd.rollouts == {}
+    sledd.refuse = [422]
+    with pytest.raises(SledError, match="so says the test"):
+        start(task, "n1", batch="a lot", check=True)
+    sledd.asked.clear()
     assert not start(task, check=True)["changed"]
     checked = wave(task, "n1", check=True)
     assert (checked["started"], checked["not_started"]) == ([], {"n1": "check mode"})

@@ -196,11 +196,14 @@ class Web:
         if isinstance(reason, NotPinned):
             self._driver.fail(
                 "untrusted",
-                f"its certificate has the fingerprint {reason}, not the pinned one: set fingerprint if that is right",
+                f"its certificate has the fingerprint {reason}, not the pinned one: set fingerprint"
+                " (power_fingerprint) if that is right",
             )
         if isinstance(reason, ssl.SSLCertVerificationError):
             self._driver.fail(
-                "untrusted", f"its certificate is not trusted ({reason.verify_message}): set ca_file or fingerprint"
+                "untrusted",
+                f"its certificate is not trusted ({reason.verify_message}): set ca_file or fingerprint"
+                " (power_ca_file, power_fingerprint)",
             )
         if isinstance(reason, TimeoutError | socket.timeout):
             reason = f"no answer within {self._driver.timeout:g} s"
