@@ -11,6 +11,7 @@ step_configure() {
 	grow_root "$configure_disk"
 	[ -n "$grow_fixed" ] || lvm_grow
 	disk_make_writable
+	mounts_open "$configure_disk"
 	configure_hostname=$(words_value hostname "$@")
 	[ -z "$configure_hostname" ] || identity_name
 	identity_machine_id

@@ -29,6 +29,12 @@ disk_mount() {
 	disk_mounted="$2 $disk_mounted"
 }
 
+# disk_add FOLDER: of a mount that somebody else has made.
+disk_add() { disk_mounted="$1 $disk_mounted"; }
+
+# disk_forget_one FOLDER: nothing is mounted there any more.
+disk_forget_one() { disk_mounted=${disk_mounted#"$1 "}; }
+
 # disk_views TYPE: prints TYPE:OPTIONS of each mount in which such a filesystem may show a system; nothing if it is of
 # no use here. The driver of ext4 mounts ext2 and ext3 too.
 disk_views() {
@@ -64,7 +70,7 @@ disk_make_writable() {
 
 disk_detach() {
 	$MOCK umount "$1"
-	disk_mounted=${disk_mounted#"$1 "}
+	disk_forget_one "$1"
 }
 
 # In a subshell: leaves the mounts of the parent to it.

@@ -63,6 +63,8 @@ identity_foreign='/etc/hostid /etc/krb5.keytab /etc/salt/minion_id /etc/salt/pki
 identity_state() {
 	# shellcheck disable=SC2086 # patterns
 	(set -f && sledc tree remove "$disk_root" $identity_remade)
+	identity_found=$(mounts_cover /var/lib/systemd)
+	[ -z "$identity_found" ] || plan_detail "$identity_found; state of another machine may be in it"
 	identity_storage
 	# shellcheck disable=SC2086 # patterns
 	identity_found=$(set -f && sledc tree names "$disk_root" $identity_foreign)

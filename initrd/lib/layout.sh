@@ -32,6 +32,13 @@ layout_has() {
 # layout_own FILE: the lines that the image has for itself. A captured image has those of another node too.
 layout_own() { grep -v 'x-sled\.data=' "$1" || :; }
 
+# layout_lines: prints the lines of this plan.
+layout_lines() {
+	for layout_file in "$layout_folder"/*; do
+		[ ! -e "$layout_file" ] || cat "$layout_file"
+	done
+}
+
 # layout_check FILE DEVICE POINT TYPE ...: whether the installed system, whose fstab is FILE, can make and mount it.
 layout_check() {
 	layout_has systemd-makefs /usr/lib/systemd /lib/systemd || return 1

@@ -76,6 +76,13 @@ lvm_find_volumes() {
 	lvm_volumes=$(echo "$lvm_table" | awk '$2 == "active" { print $1 }' | tr '\n' ' ')
 }
 
+# lvm_path NAME: prints the device of an active volume that is named /dev/GROUP/VOLUME; any other name as it is.
+lvm_path() {
+	printf '%s\n' "${lvm_table-}" | awk -v name="$1" '
+		$2 == "active" && "/dev/" $3 "/" $4 == name { name = $1 }
+		END { print name }'
+}
+
 # lvm_open DISK: activates what lies on this disk alone, for disk_release to deactivate. Returns 1 if the disk has no
 # physical volume; 2, with the reason, in a Sled system without lvm2.
 lvm_open() {

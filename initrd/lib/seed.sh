@@ -29,6 +29,15 @@ seed_authorize() {
 	"$2"/*) seed_owner=$3:$4 seed_modes='0700 0600' ;;
 	*) seed_owner=0:0 seed_modes='0755 0644' ;; # sshd reads it as the user
 	esac
+	seed_covered=$(mounts_cover "$seed_keys")
+	case $1:$seed_covered in
+	*:) ;;
+	root:*) mounts_require "$seed_keys" ;;
+	*)
+		plan_detail "keys of $1 are not added: $seed_covered"
+		return
+		;;
+	esac
 	seed_known=$(sledc tree get "$disk_root" "$seed_keys")
 	seed_found=$(sledc tree names "$disk_root" "${seed_keys%/*}")
 	case ${seed_keys%/*}:$seed_found in
@@ -61,6 +70,7 @@ seed_cloud_init() {
 			plan_detail "user data: the image has no cloud-init that is switched on: they have no effect"
 		return 0
 	fi
+	mounts_require /var/lib/cloud/seed
 	[ -e "$seed_folder/user-data" ] || echo '#cloud-config' >"$seed_folder/user-data"
 	for seed_file in meta-data user-data; do
 		configure_put 0600 "/var/lib/cloud/seed/nocloud/$seed_file" <"$seed_folder/$seed_file"

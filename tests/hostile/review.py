@@ -69,6 +69,7 @@ ELSEWHERE = (
         "def test_files(",
     ),
     ("an image whose files lead out of its tree", "initrd/test/border/test_border.py", "def check("),
+    ("an image that mounts out of its tree", "initrd/test/border/test_mounts.py", "def test_hostile_points("),
 )
 
 

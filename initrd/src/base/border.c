@@ -3,10 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/border_open.h"
@@ -14,7 +16,7 @@
 #include "base/file.h"
 
 #define TRIES 100 // of openat2, which fails while another process renames folders
-#define INSIDE (RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV)
+#define INSIDE (RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS)
 
 // What the tree does not allow; anything else failed.
 static bool is_refusal(int error) {
@@ -29,6 +31,9 @@ static bool is_refusal(int error) {
 
 int border_fault(struct fault *fault, int error, const char *path) {
 	error = error < 0 ? -error : error;
+	if (error == EXDEV)
+		return fault_set(fault, CODE_UNSUPPORTED,
+				 "%s of the installed system is in a filesystem that cannot be mounted here", path);
 	return fault_errno(fault, is_refusal(error) ? CODE_UNSUPPORTED : CODE_FAILED, error,
 			   "%s of the installed system", path);
 }
@@ -36,6 +41,15 @@ int border_fault(struct fault *fault, int error, const char *path) {
 bool border_is_missing(int error) {
 	return error == -ENOENT || error == -ENOTDIR || error == -ELOOP || error == -EXDEV || error == -EACCES ||
 	       error == -ENAMETOOLONG;
+}
+
+// Whether it is in a tmpfs that stands for a filesystem which cannot be mounted.
+static bool is_covered(const struct border *border, int fd) {
+	struct stat top, here;
+	struct statfs filesystem;
+
+	return fstat(border->fd, &top) == 0 && fstat(fd, &here) == 0 && top.st_dev != here.st_dev &&
+	       fstatfs(fd, &filesystem) == 0 && filesystem.f_type == TMPFS_MAGIC;
 }
 
 int border_openat(const struct border *border, const char *path, int flags) {
@@ -49,6 +63,10 @@ int border_openat(const struct border *border, const char *path, int flags) {
 		fd = (int)syscall(SYS_openat2, border->fd, whole, &how, sizeof(how));
 		if (fd >= 0 || (errno != EAGAIN && errno != EINTR))
 			break;
+	}
+	if (fd >= 0 && is_covered(border, fd)) {
+		close(fd);
+		return -EXDEV;
 	}
 	return fd < 0 ? -errno : fd;
 }

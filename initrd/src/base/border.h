@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files below a folder, and none outside of it: the tree of an installed system, whose links are not to be trusted.
-// The folder is the root of every path: absolute links and ".." stay below it, and other mounts are not entered. Only
-// regular files are read, and what is written replaces a name and follows no link at its end.
+// The folder is the root of every path: absolute links and ".." stay below it. What is mounted below it belongs to the
+// tree, because only border_attach and border_bind mount there. A tmpfs stands for what the installed system mounts and
+// this one cannot: nothing is in it, and nothing is written to it. Only regular files are read, and what is written
+// replaces a name and follows no link at its end.
 //
 // Errors: code 3 if the tree does not allow it (no regular file, a loop of links, an immutable file, too large); code 1
 // if the filesystem is full, read-only or broken.
@@ -60,6 +62,14 @@ int border_folder(const struct border *border, const char *path, const struct bo
 
 // Removes a name that is no folder. No error if it does not exist.
 int border_remove(const struct border *border, const char *path, struct fault *fault);
+
+// Moves the mount at `folder`, which is outside of the tree, to a folder of the tree. *ret: where it is, without links.
+int border_attach(const struct border *border, const char *folder, const char *path, char ret[PATH_MAX],
+		  struct fault *fault);
+
+// The same of a second mount of a folder of the tree.
+int border_bind(const struct border *border, const char *source, const char *path, char ret[PATH_MAX],
+		struct fault *fault);
 
 // Visits what matches the pattern, a path whose components may have wildcards (glob(7)), sorted; names with control
 // characters are left out. Ends at the first visit that does not return 0, and returns that.

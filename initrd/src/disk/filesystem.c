@@ -45,6 +45,23 @@ static bool has_value(blkid_probe probe, const char *key, const char *wanted) {
 	return !wanted || (blkid_probe_lookup_value(probe, key, &value, NULL) == 0 && !strcmp(value, wanted));
 }
 
+// Whether it is the partition of that name, in the table of the disk that the kernel has for it. A file is none.
+static int is_partition(int fd, const char *path, const struct filesystem_name *name, struct fault *fault) {
+	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
+
+	if (!name->partuuid && !name->partlabel)
+		return 1;
+	if (!probe || blkid_probe_set_device(probe, fd, 0, 0) != 0)
+		return fault_errno(fault, CODE_FAILED, probe ? EIO : ENOMEM, "%s: partition", path);
+	blkid_probe_enable_superblocks(probe, 0);
+	blkid_probe_enable_partitions(probe, 1);
+	blkid_probe_set_partitions_flags(probe, BLKID_PARTS_ENTRY_DETAILS);
+	if (blkid_do_safeprobe(probe) == -1)
+		return fault_set(fault, CODE_FAILED, "%s: reading the partition table of its disk failed", path);
+	return has_value(probe, "PART_ENTRY_UUID", name->partuuid) &&
+	       has_value(probe, "PART_ENTRY_NAME", name->partlabel);
+}
+
 // Returns 0 as long as there may be one more signature, 1 after the last, or a negative errno.
 static int add_next(blkid_probe probe, const char *path, const struct filesystem_name *name, struct text *ret,
 		    struct fault *fault) {
@@ -66,10 +83,14 @@ static int add_next(blkid_probe probe, const char *path, const struct filesystem
 int filesystem_read(const char *path, const struct filesystem_name *name, struct text *ret, struct fault *fault) {
 	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
 	cleanup_close int fd = open_device(path, fault);
-	int r = 0;
+	int r;
 
 	if (fd < 0)
 		return fd;
+	r = is_partition(fd, path, name, fault);
+	if (r <= 0)
+		return r;
+	r = 0;
 	if (!probe || blkid_probe_set_device(probe, fd, 0, 0) != 0)
 		return fault_errno(fault, CODE_FAILED, probe ? EIO : ENOMEM, "%s: signatures", path);
 	blkid_probe_enable_superblocks(probe, 1);

@@ -6,7 +6,8 @@
 #include "base/text.h"
 
 struct filesystem_name {
-	const char *uuid, *label; // NULL: any
+	const char *uuid, *label;	  // NULL: any
+	const char *partuuid, *partlabel; // of the partition that it is in
 };
 
 // Adds a line to *ret for each of this name, named as libblkid names it, such as "ext4"; none if nothing is recognised.

@@ -10,11 +10,14 @@ const struct operand_rule filesystem_rules[] = {
 	 NULL},
 	{"uuid", false, "only a filesystem with this UUID is printed", NULL, NULL},
 	{"label", false, "only a filesystem with this label is printed", NULL, NULL},
+	{"partuuid", false, "only a filesystem in the partition with this UUID is printed", NULL, NULL},
+	{"partlabel", false, "only a filesystem in the partition with this name is printed", NULL, NULL},
 	{0},
 };
 
 enum exit_code verb_filesystem(const struct operands *operands) {
-	const struct filesystem_name name = {operands_get(operands, "uuid"), operands_get(operands, "label")};
+	const struct filesystem_name name = {operands_get(operands, "uuid"), operands_get(operands, "label"),
+					     operands_get(operands, "partuuid"), operands_get(operands, "partlabel")};
 	cleanup_with(text_free) struct text types = {0};
 	struct fault fault;
 

@@ -99,6 +99,22 @@ static int remove_all(const struct border *border, int count, char **words, stru
 	return r;
 }
 
+static int attach(const struct border *border, int count, char **words, struct fault *fault) {
+	char path[PATH_MAX];
+	int r = border_attach(border, words[0], words[1], path, fault);
+
+	(void)count;
+	return r < 0 ? r : print(path, fault);
+}
+
+static int bind_folder(const struct border *border, int count, char **words, struct fault *fault) {
+	char path[PATH_MAX];
+	int r = border_bind(border, words[0], words[1], path, fault);
+
+	(void)count;
+	return r < 0 ? r : print(path, fault);
+}
+
 static const struct {
 	const char *name;
 	int least, most; // words after the folder
@@ -111,6 +127,8 @@ static const struct {
 	{"names", 1, INT_MAX, names},
 	{"files", 1, INT_MAX, files},
 	{"remove", 1, INT_MAX, remove_all},
+	{"attach", 2, 2, attach},
+	{"bind", 2, 2, bind_folder},
 };
 
 static enum exit_code run(size_t which, int count, char **words) {

@@ -25,7 +25,7 @@ enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);
 #define TREE_WORDS                                                                                          \
 	"get|names|files|remove ROOT PATH...|put ROOT PATH MODE [UID:GID]|folder ROOT PATH MODE [UID:GID]|" \
-	"link ROOT PATH TARGET"
+	"link ROOT PATH TARGET|attach ROOT MOUNTED PATH|bind ROOT FOLDER PATH"
 enum exit_code verb_tree(int count, char **words);
 enum exit_code verb_hostkey(const struct operands *operands);
 enum exit_code verb_hello(const struct operands *operands);

@@ -25,7 +25,6 @@ DOUBLE_SLEDC = """#!/bin/sh
 echo "sledc $*" >>/calls
 case $1 in
 disks) echo /dev/vda ;;
-filesystem) echo ext4 ;;
 grow) ;;
 layout) echo made 0b5f6c1e-7a54-8c1f-9a55-1f3a0b8f6f5f ;;
 seed) [ -e /seed.tar ] && cp /seed.tar /run/sled/seed/seed.tar || (cd /seed && tar -c -f /run/sled/seed/seed.tar *) ;;
@@ -130,11 +129,14 @@ class SledSystem:
             found[name] = f"{info.st_mode:o} {info.st_uid} {info.st_rdev} {content}{link}"
         return found
 
-    def step(self, disk: Loop, script: str) -> tuple[int, str]:
-        """Runs a script of steps with that disk; its exit code and what it prints."""
-        node = self.root / "dev/vda2"
-        node.unlink(missing_ok=True)
-        os.mknod(node, 0o600 | stat.S_IFBLK, disk.number)
+    def step(self, disk: Loop, script: str, *others: Loop) -> tuple[int, str]:
+        """Runs a script of steps with that disk, and its partitions from the third on; code and output."""
+        nodes = [self.root / f"dev/vda{number}" for number in range(2, 3 + len(others))]
+        for number, (node, loop) in enumerate(zip(nodes, [disk, *others], strict=True), 2):
+            os.mknod(node, 0o600 | stat.S_IFBLK, loop.number)
+            entry = self.root / f"sys/class/block/vda/{node.name}/partition"
+            entry.parent.mkdir(exist_ok=True)
+            entry.write_text(f"{number}\n")
         shutil.rmtree(self.root / "run/sled", ignore_errors=True)
         (self.root / "run/sled").mkdir()
         self._token()
@@ -144,5 +146,8 @@ class SledSystem:
             env={"PATH": "/bin:/usr/bin:/sbin:/usr/sbin", "ROOT": "", "MOCK": "mock", "node": "mac=m"},
             stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=LIMIT,
         )  # fmt: skip
-        node.unlink()
+        for node in nodes:
+            node.unlink()
+            if node.name != "vda2":
+                shutil.rmtree(self.root / "sys/class/block/vda" / node.name)
         return done.returncode, (done.stdout + done.stderr).decode(errors="replace")
