@@ -88,30 +88,36 @@ static int descend(const struct walk *walk, const char *path, const char *name, 
 // `path` has no wildcards any more, `pattern` may have.
 static int match(const struct walk *walk, const char *path, const char *pattern) {
 	cleanup_with(free_names) struct names *names = NULL;
-	char component[NAME_MAX + 1];
-	size_t size;
+	char literal[PATH_MAX], component[NAME_MAX + 1];
+	size_t length = strlen(path), size;
 	int r;
 
-	pattern += strspn(pattern, "/");
-	size = strcspn(pattern, "/");
-	if (size == 0)
-		return visit(walk, path);
-	if (size > NAME_MAX)
-		return 0;
-	memcpy(component, pattern, size);
-	component[size] = 0;
-	if (!strpbrk(component, "*?["))
-		return descend(walk, path, component, pattern + size);
+	memcpy(literal, path, length + 1);
+	for (;; length += size + 1) {
+		pattern += strspn(pattern, "/");
+		size = strcspn(pattern, "/");
+		if (size == 0)
+			return visit(walk, literal);
+		if (size > NAME_MAX || length + 1 + size >= sizeof(literal))
+			return 0;
+		memcpy(component, pattern, size);
+		component[size] = 0;
+		pattern += size;
+		if (strpbrk(component, "*?["))
+			break;
+		literal[length] = '/';
+		memcpy(literal + length + 1, component, size + 1);
+	}
 	names = calloc(1, sizeof(*names));
-	r = names ? read_names(walk->border, path, component, names) : -ENOMEM;
+	r = names ? read_names(walk->border, literal, component, names) : -ENOMEM;
 	if (r == -EFBIG)
 		return fault_set(walk->fault, CODE_UNSUPPORTED,
-				 "%s of the installed system has more than %u names like %s", path, BORDER_NAMES_MAX,
+				 "%s of the installed system has more than %u names like %s", literal, BORDER_NAMES_MAX,
 				 component);
 	if (r < 0)
-		return border_is_missing(r) ? 0 : border_fault(walk->fault, r, path);
+		return border_is_missing(r) ? 0 : border_fault(walk->fault, r, literal);
 	for (size_t i = 0; r == 0 && i < names->count; i++)
-		r = descend(walk, path, names->items[i], pattern + size);
+		r = descend(walk, literal, names->items[i], pattern);
 	return r;
 }
 

@@ -106,6 +106,7 @@ def test_names_and_files() -> None:
     (root / "d").symlink_to("/b")
     assert done("files", root, "/*/x*.efi") == "/a/x1.efi\n/b/x2.efi\n/d/x2.efi\n"
     assert done("names", root, "/[b]/x*", "/c", "/c/x", "/e/*") == "/b/x0.efi\n/b/x2.efi\n/c\n"
+    assert done("names", root, "/d" * 1900 + "/*") == ""
     done("remove", root, "/b/x*", "/d", "/missing", "/c/x")
     assert sorted(os.listdir(root)) == ["a", "b", "c"] and sorted(os.listdir(root / "b")) == [".x3.efi", "x4\n.efi"]
 
