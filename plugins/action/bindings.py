@@ -6,6 +6,7 @@ Its documentation is in plugins/modules/bindings.py, the work in module_utils/bu
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ansible_collections.sled.fleet.plugins.module_utils.bulk import Get, ensure_bindings
@@ -17,6 +18,8 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings impo
 from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
 from ansible_collections.sled.fleet.plugins.plugin_utils.variables import names_of, variables_of
 
+# Read where ansible-playbook loads the class: the process of a task has another standard input.
+INTERACTIVE = sys.stdin is not None and sys.stdin.isatty()
 SPEC = {
     **API,
     "nodes": {"type": "list", "elements": "str", "required": True},
@@ -42,7 +45,7 @@ class ActionModule(SledAction):
         sound = {name: get for name, get in nodes.items() if name not in faults}
         bound, failures = ensure_bindings(connect(options), sound, options, dry=self._task.check_mode)
         hooked = [name for name, get in nodes.items() if get("sled_hook_before") or get("sled_hook_after")]
-        return {**report(bound, faults | failures), "hooked": hooked}
+        return {**report(bound, faults | failures), "hooked": hooked, "interactive": INTERACTIVE}
 
     def _faults(self, nodes: dict[str, Get], task_vars: dict[str, Any]) -> dict[str, str]:
         """What is wrong with the variables that the nodes are supervised by. Raises SettingsError if that is of all."""

@@ -28,6 +28,8 @@ SPEC = {
     "max_unavailable": {"type": "dict"},
     "failure_budget": {"type": "str"},
     "pause": {"type": "int"},
+    "max_wipes": {"type": "int"},
+    "max_reimages": {"type": "int"},
     "again": {"type": "bool", "default": False},
     "wave": {"type": "list", "elements": "str"},
     "results": {"type": "dict", "default": {}},

@@ -27,7 +27,7 @@ NODES = (
     "node_state",
     "node_controller",
 )
-GUARDS = ("sled_rollout", "sled_hook_before", "sled_hook_after")
+GUARDS = ("sled_rollout", "sled_max_wipes", "sled_max_reimages", "sled_hook_before", "sled_hook_after")
 ALIKE = 0.8  # of names that begin with node_ or sled_, which others use too: node_exporter_port is no mistake
 
 

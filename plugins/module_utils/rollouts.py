@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
 
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.objects import merged, normal_mac
 
 SPEC = ("desired", "canary", "batch", "max_unavailable", "failure_budget", "pause", "again")
+LIMITS = ("max_wipes", "max_reimages")  # of a request, and not of a rollout: one is resumed with others
 LONGEST_TEXT = 512
 LONGEST_REASON = 2048
 LEFT = "its play ended without a result: the node could not be reached, or the playbook ended"
@@ -44,7 +45,11 @@ def start(client: Client, options: Json, dry: bool = False) -> Json:
     requested = [*options["nodes"], *_unfinished(client, options["kind"], spec, options)]
     if not requested:
         return {"changed": False, "name": "", "waves": []}
-    rollout = client.start_rollout({**spec, "nodes": requested}, options["kind"], dry)
+    limits = {name: options[name] for name in LIMITS if options[name] is not None}
+    try:
+        rollout = client.start_rollout({**spec, **limits, "nodes": requested}, options["kind"], dry)
+    except ApiError as error:
+        raise _explained(error) from error
     if dry:
         return {"changed": True, "name": "", "waves": []}
     all_of, unsatisfied, waves = References(requested), References(options["nodes"]), dict[int, list[str]]()
@@ -52,6 +57,16 @@ def start(client: Client, options: Json, dry: bool = False) -> Json:
         if run["state"] != "done" or (unsatisfied.of(run) and not options["again"]):
             waves.setdefault(run["wave"], []).extend(all_of.of(run))
     return {"changed": True, "name": rollout["name"], "waves": [wave for wave in waves.values() if wave]}
+
+
+def _explained(error: ApiError) -> SledError:
+    """An error, or of a limit that is exceeded how to go on."""
+    for name in LIMITS:
+        for one in error.errors:
+            if one.get("location") == f"body.{name}":
+                count = len(one.get("value") or [])
+                return SledError(f"{one.get('message')}. Name fewer nodes, or allow it: -e sled_{name}={count}")
+    return error
 
 
 def _unfinished(client: Client, kind: str, spec: Json, options: Json) -> list[str]:

@@ -90,6 +90,11 @@ hooked:
   type: list
   elements: str
   sample: [n1]
+interactive:
+  description: Whether somebody can be asked, as ansible-playbook reads from a terminal.
+  returned: as RV(nodes)
+  type: bool
+  sample: false
 images:
   description: The images of all bindings.
   returned: as RV(nodes)

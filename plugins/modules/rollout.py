@@ -19,7 +19,7 @@ extends_documentation_fragment:
   - sled.fleet.api
 attributes:
   check_mode:
-    description: Sledd checks what O(state=started) requests, and starts nothing. The other states do nothing.
+    description: Sledd checks what O(state=started) requests and its limits, and starts nothing. The others do nothing.
     support: full
   diff_mode:
     description: There is no difference to show.
@@ -73,6 +73,13 @@ options:
     type: str
   pause:
     description: Seconds between two waves.
+    type: int
+  max_wipes:
+    description: Most nodes whose disks this rollout may wipe, first images included. sledd refuses a rollout of more
+      as a whole, and names them. Each node counts that is still to be imaged or wiped. Without it there is no limit.
+    type: int
+  max_reimages:
+    description: Like O(max_wipes), of the nodes that are imaged or wiped again; a node's first image does not count.
     type: int
   again:
     description: Image nodes whose binding is satisfied too.

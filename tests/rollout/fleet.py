@@ -282,6 +282,7 @@ class Result:
 
     def __init__(self, code: int, text: str) -> None:
         self.code, self.text = code, text
+        self.flat = " ".join(text.split())
 
     def changed(self) -> int:
         """How many tasks changed something, of all hosts."""

@@ -35,6 +35,7 @@ def _common(fleet: Fleet) -> Json:
         "sled_ca_file": str(fleet.folder / "ca.crt"),
         "sled_token_file": str(fleet.folder / "admin.token"),
         "sled_authorized_keys": [],
+        "sled_max_wipes": 10000,
         "sled_report_dir": str(fleet.folder / "reports"),
         **hooks,
         "supervise_entry_methods": ["idle", "power"],

@@ -26,6 +26,8 @@ def test_variables_of_others_are_no_mistakes() -> None:
         ("node_binding_disks", "did you mean node_binding_disk?"),
         ("sled_rolout", "did you mean sled_rollout?"),
         ("sled_hook_befor", "did you mean sled_hook_before?"),
+        ("sled_max_wipe", "did you mean sled_max_wipes?"),
+        ("sled_max_reimage", "did you mean sled_max_reimages?"),
     ],
 )
 def test_a_misspelled_variable_is_named_with_the_right_one(name: str, text: str) -> None:

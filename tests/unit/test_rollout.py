@@ -9,7 +9,7 @@ import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible_collections.sled.fleet.plugins.action import rollout
 from ansible_collections.sled.fleet.plugins.module_utils import rollouts
-from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
+from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError
 from ansible_collections.sled.fleet.tests.unit.double import TOKEN, Sledd
 
 Run = Callable[..., Json]
@@ -89,6 +89,26 @@ def test_check_mode_is_a_dry_run_of_sledd(sledd: Sledd, task: Run) -> None:
     checked = wave(task, "n1", check=True)
     assert (checked["started"], checked["not_started"]) == ([], {"n1": "check mode"})
     assert sledd.asked == []
+
+
+def test_a_limit_is_of_the_request(sledd: Sledd, task: Run) -> None:
+    start(task, "n1", "n2", max_wipes=0, max_reimages="3")
+    assert sledd.asked[-1][2] == {**TERMS, "nodes": ["n1", "n2"], "max_wipes": 0, "max_reimages": 3}
+    assert start(task, "n1", among=["n1", "n2"], max_wipes=9)["waves"] == [["n1"], ["n2"]]
+    assert len(sledd.rollouts) == 1, "another limit is the same rollout"
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_an_exceeded_limit_names_the_way_out(client: Client, monkeypatch: pytest.MonkeyPatch, check: bool) -> None:
+    message = "nothing was changed: max_wipes is 1, but 2 nodes would be wiped: n1, n2"
+    fault = {"location": "body.max_wipes", "message": message, "value": ["n1", "n2"]}
+    monkeypatch.setattr(
+        client, "start_rollout", Mock(side_effect=ApiError("POST", 409, {"detail": message, "errors": [fault]}))
+    )
+    options = {"state": "started", "kind": "wipe", "desired": "an empty disk", "nodes": ["n1", "n2"]}
+    asked = {**dict.fromkeys([*rollouts.SPEC, *rollouts.LIMITS, "wave"]), **options, "among": [], "max_wipes": 1}
+    with pytest.raises(SledError, match=f"{message}. Name fewer nodes, or allow it: -e sled_max_wipes=2$"):
+        rollout.work(client, asked, check)
 
 
 def test_what_is_done_is_not_done_again_on_resumption(sledd: Sledd, task: Run) -> None:

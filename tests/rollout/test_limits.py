@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Playbooks without --limit or without a limit, where somebody can be asked and where nobody can."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import time
+from collections.abc import Callable
+
+import pytest
+import yaml
+from ansible_collections.sled.fleet.tests.rollout.fleet import PATIENCE, TREE, Fleet
+
+Make = Callable[[int], Fleet]
+
+
+@pytest.fixture
+def fleet(fleet_of: Make) -> Fleet:
+    """Four nodes with image v1, and an inventory without a limit."""
+    fleet = fleet_of(4)
+    fleet.settle("v1", fleet.nodes)
+    hosts = fleet.folder / "hosts.yml"
+    inventory = yaml.safe_load(hosts.read_text())
+    del inventory["all"]["vars"]["sled_max_wipes"]
+    hosts.write_text(yaml.safe_dump(inventory))
+    return fleet
+
+
+def asked(fleet: Fleet, answer: str, *options: str) -> tuple[int, str]:
+    """Runs a playbook on a terminal, where a person types an answer; returns its exit code and output."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(TREE)
+        os.environ.update(ANSIBLE_CONFIG=str(TREE / "ansible.cfg"), ANSIBLE_NOCOLOR="1", TERM="dumb")
+        os.execvp("ansible-playbook", ["ansible-playbook", "-i", str(fleet.folder / "hosts.yml"), *options])
+    text, deadline = "", time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        if not select.select([terminal], [], [], 1)[0]:
+            if text.rstrip().endswith("[y/N]:"):  # typed again: what comes before it reads is dropped
+                os.write(terminal, f"{answer}\r".encode())
+            continue
+        try:
+            text += os.read(terminal, 65536).decode(errors="replace")
+        except OSError:  # the program has ended
+            break
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), text
+
+
+def test_a_forgotten_limit_wipes_nothing(fleet: Fleet) -> None:
+    before = fleet.marks()
+    names = "n1, n2, n3, n4"
+    everything = fleet.run(playbook="playbooks/wipe.yml")
+    message = f"max_reimages is 1, but 4 nodes would be imaged or wiped again: {names}. Name fewer nodes, or allow it"
+    assert everything.code != 0 and message in everything.flat, everything.text
+    for playbook, options in (
+        ("wipe.yml", ["-e", "sled_max_wipes=3"]),
+        ("wipe.yml", ["-e", "sled_max_reimages=4"]),
+        ("wipe.yml", ["-e", "sled_max_wipes=3", "--check"]),
+        ("wipe.yml", ["--limit", "n1,n2"]),
+        ("reimage.yml", ["-e", "image=v2"]),
+        ("reimage.yml", ["-e", "image=v2", "-e", "sled_max_reimages=3"]),
+    ):
+        result = fleet.run(*options, playbook=f"playbooks/{playbook}")
+        assert result.code != 0 and "nothing was changed: max_" in result.flat, (playbook, options, result.text)
+    checked = fleet.run("-e", "image=v2", "--check")
+    assert checked.code == 0, checked.text
+    assert fleet.marks() == before and fleet.rollouts() == []
+
+
+def test_a_person_is_asked(fleet: Fleet) -> None:
+    before = fleet.marks()
+    for answer in ("n", "", "yess"):
+        code, text = asked(fleet, answer, "playbooks/wipe.yml")
+        assert code != 0 and "Wipe 4 nodes (n1, n2, n3, n4)?" in text and "not confirmed" in text, text
+    assert fleet.marks() == before and fleet.rollouts() == []
+    code, text = asked(fleet, "y", "playbooks/reimage.yml", "-e", "image=v2", "--limit", "n1,n2")
+    assert code == 0 and "Image 2 nodes (n1, n2)?" in text, text
+    after = fleet.marks()
+    assert [node for node in fleet.nodes if after[node] != before[node]] == ["n1", "n2"]
