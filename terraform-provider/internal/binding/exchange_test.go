@@ -61,6 +61,8 @@ func TestAccExchangedMAC(t *testing.T) {
 		if _, err := l.sledd.Client().ReplaceNode(t.Context(), "r1", sleddtest.MAC(first+2)); err != nil {
 			t.Fatal(err)
 		}
+		l.Fails("Node r1 was exchanged outside: "+sleddtest.MAC(first+1)+" -> "+sleddtest.MAC(first+2)+".*Write the new MAC",
+			"plan")
 		exchanged(first+2, "by hand")
 		l.declare(machine(first+2), strings.ReplaceAll(style, "v1", "v2"))
 		l.Apply()

@@ -29,6 +29,21 @@ func (n *node) keep(ctx context.Context, private site.Keeper, revision int64) di
 	return diagnostics
 }
 
+// macKey of the private state: the MAC that the last apply or import declared.
+const macKey = "mac"
+
+func keepMAC(ctx context.Context, private site.Keeper, address string) diag.Diagnostics {
+	return private.SetKey(ctx, macKey, strconv.AppendQuote(nil, address))
+}
+
+// declaredMAC is what keepMAC stored; empty: nothing.
+func declaredMAC(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) string {
+	value, found := private.GetKey(ctx, macKey)
+	diagnostics.Append(found...)
+	address, _ := strconv.Unquote(string(value)) // written by keepMAC
+	return address
+}
+
 // revisionOf is the declaration that the plan was made for; 0: there was none.
 func (n *node) revisionOf(ctx context.Context, private site.Kept, diagnostics *diag.Diagnostics) int64 {
 	diagnostics.Append(n.site.SameFleet(ctx, private)...)
@@ -58,6 +73,7 @@ func (n *node) Create(ctx context.Context, request resource.CreateRequest, respo
 	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
 	response.Diagnostics.Append(identify(ctx, response.Identity, stored.MAC)...)
 	response.Diagnostics.Append(n.keep(ctx, response.Private, stored.Revision)...)
+	response.Diagnostics.Append(keepMAC(ctx, response.Private, stored.MAC)...)
 }
 
 // put declares the node. When the condition does not hold, otherwise returns the error, unless it is nil.
@@ -177,6 +193,7 @@ func (n *node) Update(ctx context.Context, request resource.UpdateRequest, respo
 	response.Diagnostics.Append(response.State.Set(ctx, &m)...)
 	response.Diagnostics.Append(identify(ctx, response.Identity, stored.MAC)...)
 	response.Diagnostics.Append(n.keep(ctx, response.Private, stored.Revision)...)
+	response.Diagnostics.Append(keepMAC(ctx, response.Private, stored.MAC)...)
 }
 
 // ImportState finds the node by MAC or by name; Read fills the rest.

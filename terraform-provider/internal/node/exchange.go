@@ -46,6 +46,13 @@ func (n *node) ModifyPlan(ctx context.Context, request resource.ModifyPlanReques
 		response.RequiresReplace.Append(path.Root("mac"))
 		return
 	}
+	if declaredMAC(ctx, request.Private, &response.Diagnostics) == plan.MAC.Address() {
+		response.Diagnostics.AddAttributeError(path.Root("mac"), fmt.Sprintf("Node %s was exchanged outside: %s -> %s",
+			plan.Name.ValueString(), plan.MAC.Address(), state.MAC.Address()), "Somebody gave it another MAC, as after a new "+
+			"network card, and the configuration has the one of before. Nothing is moved back. Write the new MAC into the "+
+			"configuration; sledctl node replace moves it back.")
+		return
+	}
 	if response.Identity != nil {
 		response.Diagnostics.Append(identify(ctx, response.Identity, plan.MAC.Address())...)
 	}
