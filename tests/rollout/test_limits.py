@@ -65,7 +65,7 @@ def test_a_forgotten_limit_wipes_nothing(fleet: Fleet) -> None:
         result = fleet.run(*options, playbook=f"playbooks/{playbook}")
         assert result.code != 0 and "nothing was changed: max_" in result.flat, (playbook, options, result.text)
     checked = fleet.run("-e", "image=v2", "--check")
-    assert checked.code == 0, checked.text
+    assert checked.code == 2 and "4 nodes would change: n1, n2, n3, n4" in checked.flat, checked.text
     assert fleet.marks() == before and fleet.rollouts() == []
 
 
