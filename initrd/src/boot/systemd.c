@@ -34,8 +34,7 @@ struct naming {
 };
 
 static void add_name(const struct entry *entry, const struct naming *naming, struct text *ret) {
-	text_addf(ret, "%s%s%s", entry->id, naming->tries ? or_empty(entry->tries) : "",
-		  naming->suffix ? ".conf" : "");
+	text_addf(ret, "%s%s%s", entry->id, naming->tries ? or_empty(entry->tries) : "", naming->suffix ? ".conf" : "");
 }
 
 static int compare_names(const struct entry *x, const struct entry *y, const struct naming *naming) {

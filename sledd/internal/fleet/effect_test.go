@@ -237,7 +237,7 @@ func TestWipeText(t *testing.T) {
 	if got := o.WipeText(); !strings.HasPrefix(got, "n1: only, ") {
 		t.Errorf("nothing is known of its disks: %s", got)
 	}
-	reported := []api.Disk{{Name: "sda", Serial: "S123", Bytes: 1_920_383_410_176}, {Name: "sdb", Serial: "S124", Bytes: 1}}
+	reported := []api.Disk{{Name: "sda", Serial: "S123", Bytes: 1}, {Name: "sdb", Serial: "S124", Bytes: 1}}
 	o.Disk = "serial:S1234"
 	o.Match(nil, reported)
 	if got := o.WipeText(); !strings.HasPrefix(got, "n1: serial:S1234 (matches no disk that it has reported), ") {

@@ -48,8 +48,8 @@ func (in *Intake) Operational(ctx context.Context, address, bearer string, sent 
 		tx.step(admission.Tick{}) // it has the console from here on, also if the report of the jump was lost
 		tx.Status().OS, tx.Status().BootID = &sent, sent.BootID
 		tx.Status().Progress, tx.Status().Code, tx.Status().Reason = nil, 0, api.Prose{}
-		tx.AddEvent(api.Event{Kind: "operational", Generation: generation, BootID: sent.BootID, Seconds: uptime, Detail: sent.Lacks,
-			Level: tx.installedAt(generation)})
+		tx.AddEvent(api.Event{Kind: "operational", Generation: generation, BootID: sent.BootID, Seconds: uptime,
+			Detail: sent.Lacks, Level: tx.installedAt(generation)})
 		tx.compareBootOrder()
 		return nil
 	})
