@@ -209,7 +209,7 @@ func (b *binding) taken(node api.Node) diag.Diagnostics {
 		desired.Of(*node.Binding).Goal(), node.Binding.Generation, owner, b.site.Owner, node.MAC)
 	if owner == b.site.Owner {
 		detail += "\n\nIf another configuration or workspace has it, leave it there: one machine belongs in one state, and " +
-			"each needs an owner of its own in the provider block. If only the address of the resource changed, write a " +
+			"each needs a separate owner in the provider block. If only the address of the resource changed, write a " +
 			"moved block. If the resource is tainted, untaint it: reimage_trigger images a node again. If it is " +
 			"replaced with create_before_destroy, set applying = " +
 			"terraform.applying in the provider block before the plan. After an apply that ended here: terraform state rm " +
