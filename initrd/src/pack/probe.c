@@ -161,19 +161,11 @@ static bool is_swap(const struct head *h, struct probe *ret) {
 	return false;
 }
 
-// Linux put its memory there and is off: the kernel, uswsusp, TuxOnIce. It would continue on every node, with files
-// of its memory that are not those of the disk. A btrfs that was mounted then does not show it.
 static bool is_suspended(const struct head *h, struct probe *ret) {
-	static const char *const marks[] = {"S1SUSPEND", "S2SUSPEND", "ULSUSPEND", "LINHIB0001",
-					    "\xed\xc3\x02\xe9\x98\x56\xe5\x0c"};
-
-	for (size_t page = 4096; page <= 65536; page *= 2)
-		for (size_t i = 0; i < ELEMENTS(marks); i++)
-			if (has(h, page - 10, marks[i], strlen(marks[i]))) {
-				ret->objection = "a system hibernates in it: start that system and shut it down";
-				return true;
-			}
-	return false;
+	if (!asleep_in(h->data, h->size))
+		return false;
+	ret->objection = "a system hibernates in it: start that system and shut it down";
+	return true;
 }
 
 static bool is_lvm(const struct head *h, struct probe *ret) {

@@ -142,11 +142,11 @@ static void test_facts(const char *root) {
 	   "a disk without a size");
 	ok(!strstr(text_string(&text), "name=zram0"), "no RAM disk without one");
 	text_free(&text);
-	ok(os_describe(root, "3", &text, &fault) == 0, "operational");
+	ok(os_describe(root, "3", "keys of root", &text, &fault) == 0, "operational");
 	same(text_string(&text),
 	     "operational 1\ngeneration 3\nos id=debian version=12%3F kernel=6.1.0-56-cloud-amd64 "
 	     "machine_id=0123456789abcdef0123456789abcdef "
-	     "boot_id=0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e uptime=2.71 start=kexec\n",
+	     "boot_id=0c2f5c1e-7a54-4c1f-9a55-1f3a0b8f6f5e uptime=2.71 start=kexec lacks=keys%20of%20root\n",
 	     "what the installed system says");
 	text_free(&text);
 }

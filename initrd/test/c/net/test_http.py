@@ -174,7 +174,7 @@ def test_operational() -> None:
         line.write_text(f"operational server={s.url} {MAC} generation=3 token=sledo_x\n")
         words = (f"from={line}", f"ca={pki.ca}", f"root={os.environ['SLED_TREE']}", f"lacks={work}/lacks")
         expect(sledc("operational", *words), 0)
-        lacks = b" lacks=sshd%20does%20not%20let%20root%20in%20(a);%20cloud-init%20has%20not%20read%20the%20seed\n"
+        lacks = b" lacks=sshd%20does%20not%20let%20root%20in%20%28a%29;%20cloud-init%20has%20not%20read%20the%20seed\n"
         assert s.seen[-1].body.endswith(lacks), s.seen[-1].body
     expect(sledc("operational", MAC), 2, "needs")
 
