@@ -214,7 +214,7 @@ fuzz-differential: check-program build/bin/image-reader ## readers of images on 
 	python3 $(READERS) --seconds $$(($(or $(MINUTES),30) * 60)) --seed $(or $(SEED),1)
 
 # Beside the fuzzers, unit-go and test-c run all of it.
-test-loaders: ## GRUB and systemd-boot themselves, in the trees that kexec is tested with
+test-loaders: ## GRUB and systemd-boot in the trees of kexec's tests
 	initrd/test/boot/grub.py
 	initrd/test/boot/systemd_boot.py
 
