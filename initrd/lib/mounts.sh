@@ -117,7 +117,10 @@ mounts_search() {
 	mounts_wanted=$1 mounts_device='' mounts_types=''
 	shift
 	for mounts_candidate; do
-		mounts_said=$(mounts_holds "$mounts_candidate" "$mounts_wanted") || continue
+		if ! mounts_said=$(mounts_holds "$mounts_candidate" "$mounts_wanted"); then
+			mounts_why="whether $mounts_candidate is $mounts_wanted cannot be read"
+			return 1
+		fi
 		[ -n "$mounts_said" ] || continue
 		if [ -n "$mounts_device" ]; then
 			mounts_why="$mounts_wanted is on $mounts_device and on $mounts_candidate"

@@ -21,7 +21,8 @@ seed_unpack() {
 seed_authorize() {
 	[ -s "$seed_folder/authorized_keys" ] || return 0
 	seed_keys=$(sshd_keys_file "$2" "$1" "$3")
-	seed_refused=$(sshd_refuses "$1" | paste -s -d ';' -)
+	seed_refused=$(sshd_refuses "$1") || exit
+	seed_refused=$(printf '%s\n' "$seed_refused" | paste -s -d ';' -)
 	if [ -z "$seed_keys" ]; then seed_refused='AuthorizedKeysFile none'; fi
 	[ -z "$seed_refused" ] || plan_detail "keys of $1: sshd of the image does not take them ($seed_refused)"
 	case $seed_keys in
@@ -38,7 +39,7 @@ seed_authorize() {
 		return
 		;;
 	esac
-	seed_known=$(sledc tree get "$disk_root" "$seed_keys")
+	seed_known=$(sledc tree get "$disk_root" "$seed_keys") || exit
 	seed_found=$(sledc tree names "$disk_root" "${seed_keys%/*}")
 	case ${seed_keys%/*}:$seed_found in
 	*/.ssh:* | *:) sledc tree folder "$disk_root" "${seed_keys%/*}" "${seed_modes% *}" "$seed_owner" ;;
@@ -94,6 +95,7 @@ seed_operational() {
 	configure_put 0755 /usr/lib/sled/sledc <"$ROOT/bin/sledc"
 	configure_put 0644 /etc/sled/ca.crt <"$ROOT/etc/sled/ca.crt"
 	configure_put 0600 /etc/sled/operational <"$seed_folder/operational"
+	sledc tree remove "$disk_root" /etc/sled/keys # a captured image may have those of another node
 	[ ! -s "$seed_folder/authorized_keys" ] || configure_put 0600 /etc/sled/keys <"$seed_folder/authorized_keys"
 	configure_put 0755 /usr/lib/sled/operational <"$ROOT/lib/sled/operational"
 	configure_unit sled-operational.service <"$ROOT/lib/sled/sled-operational.service"

@@ -113,9 +113,11 @@ sshd_keys_file() {
 
 # sshd_groups USER: prints the groups of which the user is a member.
 sshd_groups() {
+	sshd_passwd=$(sledc tree get "$disk_root" /etc/passwd) || exit
+	sshd_group=$(sledc tree get "$disk_root" /etc/group) || exit
 	{
-		sledc tree get "$disk_root" /etc/passwd | sed 's/^/user:/'
-		sledc tree get "$disk_root" /etc/group | sed 's/^/group:/'
+		printf '%s\n' "$sshd_passwd" | sed 's/^/user:/'
+		printf '%s\n' "$sshd_group" | sed 's/^/group:/'
 	} | awk -F : -v user="$1" '
 		$1 == "user" && $2 == user { number = $5 }
 		$1 == "group" && ($4 == number || index("," $5 ",", "," user ",")) { print $2 }'
@@ -141,10 +143,10 @@ sshd_lists() (
 # seen by the installed system alone.
 sshd_refuses() (
 	set -f
-	# shellcheck disable=SC2046 # names
-	set -- "$1" $(sshd_groups "$1")
 	sshd_user=$1
-	shift
+	sshd_found=$(sshd_groups "$1") || exit
+	# shellcheck disable=SC2086 # names
+	set -- $sshd_found
 	case $(sshd_first pubkeyauthentication | tr '[:upper:]' '[:lower:]') in
 	no) echo 'PubkeyAuthentication no' ;;
 	esac

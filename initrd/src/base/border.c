@@ -117,6 +117,14 @@ int border_read(const struct border *border, const char *path, size_t max, char 
 	return r < 0 && fd >= 0 ? border_fault(fault, r, path) : r;
 }
 
+int border_read_any(const struct border *border, const char *path, size_t max, char **ret_data, struct fault *fault) {
+	int r;
+
+	*ret_data = NULL;
+	r = border_read(border, path, max, ret_data, NULL, fault);
+	return r < 0 && fault->code == CODE_UNSUPPORTED ? 0 : r;
+}
+
 // A comma would split a list of files, and a line feed a line.
 static bool is_printable(const char *path) {
 	for (; *path; path++)

@@ -47,6 +47,9 @@ int border_file(const struct border *border, const char *path, struct fault *fau
 int border_read(const struct border *border, const char *path, size_t max, char **ret_data, size_t *ret_size,
 		struct fault *fault);
 
+// As border_read. What is missing, or what the tree does not allow, is no error: *ret_data is NULL.
+int border_read_any(const struct border *border, const char *path, size_t max, char **ret_data, struct fault *fault);
+
 // The path without links of a regular file that is not empty, as programs without a border open it. False: none.
 bool border_locate(const struct border *border, const char *path, char ret[PATH_MAX]);
 

@@ -14,6 +14,7 @@ struct reading {
 	const struct border *border;
 	struct entries entries;
 	struct text images;
+	struct fault *fault;
 };
 
 // The loader's names for what it finds by itself: it reads no file of such a name.
@@ -24,15 +25,15 @@ static int add_type1(const char *path, void *context) {
 	const char *name = strrchr(path, '/') + 1;
 	cleanup_free char *file = NULL, *id = strndup(name, strlen(name) - strlen(".conf"));
 	char located[PATH_MAX];
-	struct fault ignored;
 	struct entry *entry;
 	int r;
 
 	if (is_own_name(name))
 		return 0;
-	r = id ? border_read(reading->border, path, MENU_BYTES_MAX, &file, NULL, &ignored) : -ENOMEM;
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+	r = id ? border_read_any(reading->border, path, MENU_BYTES_MAX, &file, reading->fault)
+	       : fault_errno(reading->fault, CODE_FAILED, ENOMEM, "%s", path);
+	if (r < 0 || !file)
+		return r;
 	r = bls_parse(file, id, &reading->entries);
 	if (r < 0)
 		return r;
@@ -59,6 +60,7 @@ static int read_place(struct reading *reading, const struct border *border, stru
 	int r;
 
 	reading->border = border;
+	reading->fault = fault;
 	r = border_match(border, "loader/entries/*.[Cc][Oo][Nn][Ff]", BORDER_FILES, add_type1, reading, fault);
 	if (r == 0)
 		r = border_match(border, "[Ee][Ff][Ii]/[Ll][Ii][Nn][Uu][Xx]/*.[Ee][Ff][Ii]", BORDER_FILES, add_image,
@@ -67,15 +69,15 @@ static int read_place(struct reading *reading, const struct border *border, stru
 			   : r;
 }
 
-static char *read_conf(const struct boot_places *places) {
+// *ret: NULL if there is none.
+static int read_conf(const struct boot_places *places, char **ret, struct fault *fault) {
 	const struct border *folders[] = {places->esp, places->boot};
-	struct fault ignored;
-	char *conf = NULL;
+	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTS(folders) && !conf; i++)
+	for (size_t i = 0; i < ELEMENTS(folders) && r == 0 && !*ret; i++)
 		if (folders[i])
-			(void)border_read(folders[i], "loader/loader.conf", MENU_BYTES_MAX, &conf, NULL, &ignored);
-	return conf;
+			r = border_read_any(folders[i], "loader/loader.conf", MENU_BYTES_MAX, ret, fault);
+	return r;
 }
 
 static int choose(struct reading *reading, const char *conf, struct bootable *ret, struct fault *fault) {
@@ -94,21 +96,28 @@ static int count(const char *path, void *context) {
 	return 0;
 }
 
-static bool has(const struct border *border, const char *pattern) {
-	struct fault ignored;
+// Returns whether there is such a file, or a negative errno.
+static int has(const struct border *border, const char *pattern, struct fault *fault) {
 	unsigned found = 0;
+	int r = border ? border_match(border, pattern, BORDER_FILES, count, &found, fault) : 0;
 
-	return border && border_match(border, pattern, BORDER_FILES, count, &found, &ignored) == 0 && found > 0;
+	return r < 0 ? r : found > 0;
 }
 
 // Returns -ENOENT if the loader is missing.
 static int find_systemd(const struct boot_places *places, bool alone, struct bootable *ret, struct fault *fault) {
 	static const char program[] = "[Ee][Ff][Ii]/[Ss][Yy][Ss][Tt][Ee][Mm][Dd]/*[Bb][Oo][Oo][Tt]*";
 	struct reading reading = {0};
-	cleanup_free char *conf = read_conf(places);
-	int r;
+	cleanup_free char *conf = NULL;
+	int r = read_conf(places, &conf, fault), found = conf || alone;
 
-	if (!conf && !has(places->esp, program) && !has(places->boot, program) && !alone)
+	if (r == 0 && !found)
+		r = found = has(places->esp, program, fault);
+	if (r == 0 && !found)
+		r = found = has(places->boot, program, fault);
+	if (r < 0)
+		return r;
+	if (!found)
 		return -ENOENT;
 	r = read_place(&reading, places->boot, fault);
 	if (r == 0 && places->esp)
@@ -122,8 +131,8 @@ static int find_systemd(const struct boot_places *places, bool alone, struct boo
 	return r;
 }
 
-// Loaders of which no more than the name is known here.
-static const char *other_loader(const struct boot_places *places) {
+// Loaders of which no more than the name is known here: *ret is that of the first, or NULL.
+static int other_loader(const struct boot_places *places, const char **ret, struct fault *fault) {
 	static const char *const others[][2] = {
 		{"extlinux/extlinux.conf", "extlinux"},
 		{"syslinux/syslinux.cfg", "syslinux"},
@@ -133,19 +142,28 @@ static const char *other_loader(const struct boot_places *places) {
 		{"refind_linux.conf", "rEFInd"},
 	};
 
-	for (size_t i = 0; i < ELEMENTS(others); i++)
-		if (has(places->boot, others[i][0]))
-			return others[i][1];
-	if (has(places->esp, "[Ee][Ff][Ii]/refind/refind*.efi"))
-		return "rEFInd";
-	return NULL;
+	int r = 0;
+
+	*ret = NULL;
+	for (size_t i = 0; r == 0 && i < ELEMENTS(others); i++) {
+		r = has(places->boot, others[i][0], fault);
+		*ret = r > 0 ? others[i][1] : NULL;
+	}
+	if (r == 0) {
+		r = has(places->esp, "[Ee][Ff][Ii]/refind/refind*.efi", fault);
+		*ret = r > 0 ? "rEFInd" : NULL;
+	}
+	return r < 0 ? r : 0;
 }
 
 int boot_find(const struct boot_places *places, struct bootable *ret, struct fault *fault) {
 	cleanup_with(bootable_free) struct bootable grub = {0}, systemd = {0};
-	const char *other = other_loader(places);
-	int r = find_grub(places, &grub, fault), s;
+	const char *other;
+	int r = other_loader(places, &other, fault), s;
 
+	if (r < 0)
+		return r;
+	r = find_grub(places, &grub, fault);
 	if (r < 0 && r != -ENOENT)
 		return r;
 	s = find_systemd(places, r == -ENOENT && !other, &systemd, fault);

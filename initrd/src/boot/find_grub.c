@@ -15,40 +15,52 @@ struct menu {
 	const struct boot_places *places;
 	const struct border *border;
 	char *folder;
+	int failed; // the error of a file that could not be read: what it has is not known
+	struct fault fault;
 };
 
+static char *read_any(struct menu *menu, const struct border *border, const char *path) {
+	struct fault fault;
+	char *data;
+	int r = border_read_any(border, path, MENU_BYTES_MAX, &data, &fault);
+
+	if (r < 0) {
+		menu->failed = r;
+		menu->fault = fault;
+	}
+	return r < 0 ? NULL : data;
+}
+
 static char *read_own(void *context, const char *name) {
-	const struct menu *menu = context;
+	struct menu *menu = context;
 	cleanup_with(text_free) struct text path = {0};
-	struct fault ignored;
-	char *data = NULL;
 
 	text_addf(&path, "%s/%s", menu->folder, name);
-	return border_read(menu->border, text_string(&path), MENU_BYTES_MAX, &data, NULL, &ignored) == 0 ? data : NULL;
+	return read_any(menu, menu->border, text_string(&path));
 }
 
 struct reading {
-	const struct border *border;
+	struct menu *menu;
 	struct entries *entries;
 };
 
 static int read_bls(const char *path, void *context) {
 	struct reading *reading = context;
 	const char *name = strrchr(path, '/') + 1;
-	cleanup_free char *file = NULL, *id = strndup(name, strlen(name) - strlen(".conf"));
-	struct fault ignored;
+	cleanup_free char *file = read_any(reading->menu, reading->menu->places->boot, path);
+	cleanup_free char *id = strndup(name, strlen(name) - strlen(".conf"));
 
-	if (border_read(reading->border, path, MENU_BYTES_MAX, &file, NULL, &ignored) < 0)
+	if (!file)
 		return 0;
 	return id ? bls_parse(file, id, reading->entries) : -ENOMEM;
 }
 
 static int add_bls(void *context, struct entries *entries) {
-	const struct menu *menu = context;
+	struct menu *menu = context;
 	cleanup_with(entries_free) struct entries found = {0};
-	struct fault ignored;
+	struct fault fault;
 	int r = border_match(menu->places->boot, "loader/entries/*.conf", BORDER_FILES, read_bls,
-			     &(struct reading){menu->places->boot, &found}, &ignored);
+			     &(struct reading){menu, &found}, &fault);
 
 	if (r == 0)
 		r = bls_for_grub(&found);
@@ -121,6 +133,10 @@ static int evaluate(struct menu *menu, struct bootable *ret, struct fault *fault
 
 	if (r == 0)
 		r = grub_find(script, &variables, &source, &entries, &entry, &reason);
+	if (menu->failed) {
+		*fault = menu->fault;
+		return menu->failed;
+	}
 	if (r == GRUB_HANDS_OVER)
 		return 1;
 	if (r == 0)
@@ -150,7 +166,7 @@ static int visit(const char *path, void *context) {
 	struct search *search = context;
 	cleanup_with(bootable_free) struct bootable one = {0};
 	cleanup_free char *folder = strndup(path, (size_t)(strrchr(path, '/') - path));
-	struct menu menu = {search->places, search->border, folder};
+	struct menu menu = {.places = search->places, .border = search->border, .folder = folder};
 	int r = folder ? evaluate(&menu, &one, search->fault)
 		       : fault_errno(search->fault, CODE_FAILED, ENOMEM, "%s", path);
 

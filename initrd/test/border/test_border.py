@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -14,7 +15,8 @@ from functools import partial
 from pathlib import Path
 
 import hostile_trees
-from sled_system import Loop, SledSystem, run
+from boot.trees import TREES
+from sled_system import SLEDC, Loop, SledSystem, run
 from tap import run_tests
 
 work = Path(tempfile.mkdtemp())
@@ -129,6 +131,30 @@ def test_another_name_of_a_file_keeps_its_content() -> None:
     assert check_step(image, "configure")[0] == 0
     with mounted(image) as tree:
         assert (tree / "etc/other").read_text() == "other\n" and (tree / "etc/hostname").read_text() == "n1\n"
+
+
+def test_a_read_error_is_no_missing_file() -> None:
+    """What the boot loader finds in that file is not known, so no other entry is taken for its choice."""
+    memory = f"/proc/{os.getpid()}/mem"  # whose first byte cannot be read
+    saved, bls, systemd = TREES["debian saved"], TREES["fedora"], TREES["arch glob"]
+    entry = next(name for name in bls.files if name.endswith(".conf"))
+    for tree, name in (
+        (saved, "boot/grub/grubenv"),
+        (saved, "boot/grub/grub.cfg"),
+        (bls, entry),
+        (systemd, "boot/loader/loader.conf"),
+        (systemd, "boot/loader/entries/lts.conf"),
+    ):
+        folder = Path(tempfile.mkdtemp(dir=work))
+        for one, text in tree.files.items():
+            (folder / one).parent.mkdir(parents=True, exist_ok=True)
+            (folder / one).write_text(text)
+        words = [SLEDC, "bootentry", f"root={folder}", *([f"boot={folder}/boot"] if tree.separate else [])]
+        assert subprocess.run(words, capture_output=True, check=False, timeout=20).returncode == 0, name
+        run("mount", "--bind", memory, folder / name)
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=20)
+        run("umount", folder / name)
+        assert done.returncode == 1 and "Input/output error" in done.stderr, (name, done)
 
 
 def check_seed(name: str, kind: bytes, target: str = "") -> None:
