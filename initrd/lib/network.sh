@@ -26,7 +26,7 @@ network_has_carrier() { [ "$(cat "$ROOT/sys/class/net/$network_interface/carrier
 
 # The client stays in the background and renews the lease: an idle node waits for days.
 network_lease() {
-	$MOCK udhcpc -i "$network_interface" -n -t 10 -T 3 -p "$ROOT/run/udhcpc.pid" \
+	$MOCK udhcpc -i "$network_interface" -O staticroutes -O mtu -n -t 10 -T 3 -p "$ROOT/run/udhcpc.pid" \
 		-s "$ROOT/lib/sled/lease" >/dev/null 2>&1
 }
 
