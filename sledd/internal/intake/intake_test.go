@@ -14,6 +14,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext/nodetexttest"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/operand"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
@@ -136,7 +137,11 @@ func operationalToken(t *testing.T, seed []byte) string {
 		}
 		if header.Name == "operational" {
 			text, _ := io.ReadAll(archive)
-			_, token, _ := strings.Cut(strings.TrimSpace(string(text)), "token=")
+			line, err := operand.Parse(strings.TrimSuffix(string(text), "\n"))
+			if server, _ := line.Get("server"); err != nil || server != "https://s,https://[fd00::1]" {
+				t.Fatalf("%s: %v", text, err)
+			}
+			token, _ := line.Get("token")
 			return token
 		}
 	}

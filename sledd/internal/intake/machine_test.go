@@ -62,7 +62,7 @@ func newMachine(t *testing.T, binding *api.BindingSpec) *machine {
 		Observe: &m.counts,
 		Hub:     events.New(m.memory, slog.New(slog.DiscardHandler)), ImageURLs: []string{"http://s/images"},
 		UploadURL: "https://s/upload",
-		System:    boot.System{URL: "http://s", Flavour: "generic", Servers: []string{"https://s"}}})
+		System:    boot.System{URL: "http://s", Flavour: "generic", Servers: []string{"https://s", "https://[fd00::1]"}}})
 	m.change(func(tx *nodetx.Tx) { tx.Declare(api.NodeSpec{MAC: mac, Name: "n1", Disk: "serial:1"}) })
 	if binding != nil {
 		m.bind(1, *binding)

@@ -8,12 +8,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/operand"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
@@ -84,12 +86,17 @@ func (in *Intake) pack(tx *nodeTx, text string, issued time.Time) ([]byte, error
 		hostname = tx.Node().Name
 	}
 	generation := tx.Generation()
+	report, err := operand.Encode(operand.Line{Word: "operational", Operands: []operand.Pair{
+		{Key: "server", Value: strings.Join(in.System.Servers, ",")}, {Key: "mac", Value: tx.MAC},
+		{Key: "generation", Value: strconv.FormatInt(generation, 10)}, {Key: "token", Value: text}}})
+	if err != nil {
+		return nil, fmt.Errorf("seed of %s: %w", tx.MAC, err)
+	}
 	type file struct{ name, content string }
 	files := []file{
 		{"meta-data", fmt.Sprintf("instance-id: sled-%s-%d\nlocal-hostname: %s\n",
 			mac.Hyphens(tx.MAC), generation, hostname)},
-		{"operational", fmt.Sprintf("operational server=%s mac=%s generation=%d token=%s\n",
-			strings.Join(in.System.Servers, ","), tx.MAC, generation, text)},
+		{"operational", report + "\n"},
 	}
 	if len(tx.Binding().AuthorizedKeys) > 0 {
 		files = append(files, file{"authorized_keys", strings.Join(tx.Binding().AuthorizedKeys, "\n") + "\n"})
