@@ -56,12 +56,7 @@ func serve(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	listener, err := listen(ctx, s)
-	if err != nil {
-		return err
-	}
-	defer listener.Close()
-	etcd, err := open(s)
+	etcd, err := open(ctx, s, log)
 	if err != nil {
 		return err
 	}
@@ -70,6 +65,11 @@ func serve(ctx context.Context, s settings) error {
 			log.Error("close the store", "error", err)
 		}
 	}()
+	listener, err := listen(ctx, s) // only now: a process that waits for its store accepts nothing
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
 	parts := assemble(s, etcd, given, log)
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
 	recorded := make(chan struct{})
@@ -301,9 +301,11 @@ func listen(ctx context.Context, s settings) (net.Listener, error) {
 		MinVersion: tls.VersionTLS12}), nil
 }
 
-func open(s settings) (*store.Etcd, error) {
+func open(ctx context.Context, s settings, log *slog.Logger) (*store.Etcd, error) {
 	if len(s.etcdEndpoints) > 0 {
 		return store.Dial(s.etcdEndpoints, store.TLS{CA: s.etcdCA, Cert: s.etcdCert, Key: s.etcdKey})
 	}
-	return store.Embed(store.Embedded{Dir: s.dataDir, Quota: int64(s.storeQuota) << 20})
+	return store.Embed(ctx, store.Embedded{Dir: s.dataDir, Quota: int64(s.storeQuota) << 20, Waits: func() {
+		log.Warn("another process has the data directory, this one waits for its end", "directory", s.dataDir)
+	}})
 }

@@ -183,7 +183,7 @@ func small(t *testing.T) *store.Etcd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	etcd, err := store.Embed(store.Embedded{Dir: dir, NoSync: true, Quota: 8 << 20})
+	etcd, err := store.Embed(t.Context(), store.Embedded{Dir: dir, NoSync: true, Quota: 8 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func cramped(t *testing.T) (*sledd, *store.Etcd) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	own, err := store.Embed(store.Embedded{Dir: dir, NoSync: true, Quota: quota})
+	own, err := store.Embed(t.Context(), store.Embedded{Dir: dir, NoSync: true, Quota: quota})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -29,13 +30,15 @@ type Embedded struct {
 	Dir    string // made with mode 0700; holds the data and the unix socket that etcdctl can use too
 	Quota  int64  // bytes; 0: DefaultQuota
 	NoSync bool   // no fsync, a quick election, no log, and patience: for tests
+	Waits  func() // called if another process has the directory, before its end is waited for; nil: nothing
 }
 
 // DefaultQuota is the size of an embedded store, in bytes, at which it refuses writes.
 const DefaultQuota = 4 << 30
 
-// Embed starts an etcd of one member in this process. It listens only on a unix socket, which is for etcdctl.
-func Embed(options Embedded) (*Etcd, error) {
+// Embed starts an etcd of one member in this process. It listens only on a unix socket, which is for etcdctl. One
+// process at a time has the directory.
+func Embed(ctx context.Context, options Embedded) (*Etcd, error) {
 	dir, err := filepath.Abs(options.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("data directory %s: %w", options.Dir, err)
@@ -48,11 +51,30 @@ func Embed(options Embedded) (*Etcd, error) {
 		return nil, fmt.Errorf("data directory %s: socket path is %d bytes long, at most %d are possible", dir,
 			len(socket), maxSocket)
 	}
+	locked, err := lock(ctx, dir, lockTime, options.Waits)
+	if err != nil {
+		return nil, err
+	}
+	etcd, err := run(ctx, dir, socket, options)
+	if err != nil {
+		_ = locked.Close()
+		return nil, err
+	}
+	stop := etcd.stop
+	etcd.stop = func() {
+		stop()
+		_ = locked.Close() // the last: the next process makes the socket again
+	}
+	return etcd, nil
+}
+
+// run starts the server, and connects a client with it.
+func run(ctx context.Context, dir, socket string, options Embedded) (*Etcd, error) {
 	level := zap.NewAtomicLevelAt(zap.ErrorLevel)
 	if options.NoSync {
 		level.SetLevel(zap.FatalLevel) // it warns about its short timeouts
 	}
-	server, err := start(dir, socket, options, level)
+	server, err := start(ctx, dir, socket, options, level)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +95,7 @@ func Embed(options Embedded) (*Etcd, error) {
 	return etcd, nil
 }
 
-func start(dir, socket string, options Embedded, level zap.AtomicLevel) (*embed.Etcd, error) {
+func start(ctx context.Context, dir, socket string, options Embedded, level zap.AtomicLevel) (*embed.Etcd, error) {
 	config := embed.NewConfig()
 	config.Dir = dir
 	config.Name = "sledd"
@@ -104,6 +126,8 @@ func start(dir, socket string, options Embedded, level zap.AtomicLevel) (*embed.
 	case <-server.Server.ReadyNotify():
 		return server, nil
 	case err = <-server.Err():
+	case <-ctx.Done():
+		err = ctx.Err()
 	case <-time.After(startTimeout):
 		err = errors.New("not ready in time")
 	}

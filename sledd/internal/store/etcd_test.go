@@ -17,7 +17,7 @@ import (
 
 func open(t *testing.T, dir string) *store.Etcd {
 	t.Helper()
-	etcd, err := store.Embed(store.Embedded{Dir: dir, NoSync: true})
+	etcd, err := store.Embed(t.Context(), store.Embedded{Dir: dir, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestEmbedRefusesALongPath(t *testing.T) {
 	for len(dir) < 110 {
 		dir += "/aaaaaaaaaaaaaaaaaaaa"
 	}
-	if _, err := store.Embed(store.Embedded{Dir: dir}); err == nil {
+	if _, err := store.Embed(t.Context(), store.Embedded{Dir: dir}); err == nil {
 		t.Fatal("a socket path that is too long was accepted")
 	}
 }
