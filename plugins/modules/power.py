@@ -32,8 +32,9 @@ options:
       - V(reset) needs a node that is on. V(bootdev) only sets the device of the next boot.
       - V(bootorder) reads the permanent boot order, and moves the entries of O(order) to its start.
       - V(wait_off) waits until the node has switched itself off.
+      - V(watts) reads the power that the node draws, and the energy of the next O(seconds).
     type: str
-    choices: ["on", "off", cycle, reset, status, boot, bootdev, bootorder, wait_off]
+    choices: ["on", "off", cycle, reset, status, boot, bootdev, bootorder, wait_off, watts]
     default: status
   device:
     description: Device of the next boot, for O(action=boot) and O(action=bootdev).
@@ -54,6 +55,10 @@ options:
     type: list
     elements: str
     default: []
+  seconds:
+    description: For O(action=watts), the time over which the energy is measured. V(0) only reads the power.
+    type: float
+    default: 0.0
   timeout:
     description: Seconds within which an accepted request must take effect, for each control that sets no other timeout.
     type: float
@@ -169,8 +174,8 @@ options:
       commands:
         description:
           - For V(command), a program with its arguments for each of C(on), C(off), C(cycle), C(reset), C(status),
-            C(bootdev), those that there are. C(status) prints on or off; C(bootdev) gets the device as its last
-            argument.
+            C(bootdev), C(watts), those that there are. C(status) prints on or off, C(watts) a number; C(bootdev) gets
+            the device as its last argument.
           - They find E(SLED_NODE), E(SLED_VERB), E(SLED_DEVICE), E(SLED_FIRMWARE) and, where one is given,
             E(SLED_PASSWORD) in the environment. Code 69 means unreachable, 77 wrong credentials, any other but 0
             refused.
@@ -221,6 +226,17 @@ boot_order:
     - reference: Boot0003
       kind: pxe
       name: UEFI PXEv4 (MAC:525400770001)
+watts:
+  description: The power that the node draws, in W.
+  returned: success, with O(action=watts)
+  type: float
+  sample: 214.0
+energy:
+  description: The energy of O(seconds), and the seconds between two changes of the reading. Without a figure C(joules)
+    is null and C(reason) is set. If readings are missing, C(least) and C(most) are null too.
+  returned: success, with O(seconds)
+  type: dict
+  sample: {"joules": 25680.0, "least": 25410.0, "most": 25930.0, "refresh": 2.0, "reason": ""}
 control:
   description: The control that executed the action or reported the state; empty if nothing had to be done.
   returned: always
@@ -245,6 +261,8 @@ kind:
   sample: credentials
 """
 
+from dataclasses import asdict
+
 from ansible.module_utils.basic import AnsibleModule, env_fallback
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
@@ -257,12 +275,13 @@ SPEC: Json = {
     "node": {"type": "str", "required": True},
     "action": {
         "type": "str",
-        "choices": ["on", "off", "cycle", "reset", "status", "boot", "bootdev", "bootorder", "wait_off"],
+        "choices": ["on", "off", "cycle", "reset", "status", "boot", "bootdev", "bootorder", "wait_off", "watts"],
         "default": "status",
     },
     "device": {"type": "str", "choices": ["pxe", "disk"], "default": "pxe"},
     "firmware": {"type": "str", "choices": ["bios", "uefi"]},
     "order": {"type": "list", "elements": "str", "default": []},
+    "seconds": {"type": "float", "default": 0.0},
     "timeout": {"type": "float", "default": 60.0},
     "window": {"type": "dict", "options": WINDOW},
     "events": {"type": "bool", "default": False},
@@ -292,6 +311,9 @@ def work(module: AnsibleModule, switch: Switch) -> Json:
     if action == "bootorder":
         changed = switch.order(module.params["order"], dry=module.check_mode)
         return {"changed": changed, "power_state": switch.power, "boot_order": switch.boot_order}
+    if action == "watts":
+        watts, energy = switch.watts(module.params["seconds"])
+        return {"changed": False, "power_state": switch.power, "watts": watts, "energy": energy and asdict(energy)}
     if action == "status":
         state, changed = switch.status(), False
     elif module.check_mode:

@@ -131,7 +131,7 @@ def test_ipmi_without_what_it_needs(program: Program, monkeypatch: pytest.Monkey
     )
     monkeypatch.setenv("PATH", "/nowhere")
     assert "program ipmitool is missing" in kind_of(a_driver(driver="ipmi").status)[1]
-    assert set(ipmi.Ipmi.verbs) == {"on", "off", "reset", "status", "bootdev"}
+    assert set(ipmi.Ipmi.verbs) == {"on", "off", "reset", "status", "bootdev", "watts"}
 
 
 def test_command(program: Program, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, NoReturn
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json
@@ -17,7 +18,7 @@ class Command(Driver):
     """A program for each verb that the operator gave one for."""
 
     name: ClassVar[str] = "command"
-    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "cycle", "reset", "status", "bootdev")
+    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "cycle", "reset", "status", "bootdev", "watts")
     local: ClassVar[bool] = True
 
     def __init__(self, node: str, options: Json) -> None:
@@ -69,6 +70,13 @@ class Command(Driver):
     def bootdev(self, device: str, firmware: str) -> None:
         """Runs the program that chooses; its last argument is the device."""
         self._run("bootdev", device, firmware)
+
+    def watts(self) -> float:
+        """Runs the program that prints a number of watts."""
+        printed = self._run("watts").out.strip()
+        if not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", printed):
+            self.fail("refused", f"{self.commands['watts'][0]} prints {printed[:80]!r} for watts: want a number")
+        return float(printed)
 
     def _run(self, verb: str, *operands: str) -> Ended:
         device, firmware = (*operands, "", "")[:2]

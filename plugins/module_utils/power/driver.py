@@ -11,7 +11,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Json, Sle
 from ansible_collections.sled.fleet.plugins.module_utils.power.destination import addresses_of, allowed, networks_of
 
 ON, OFF, UNKNOWN = "on", "off", "unknown"
-VERBS = ("on", "off", "cycle", "reset", "status", "bootdev", "bootorder")
+VERBS = ("on", "off", "cycle", "reset", "status", "bootdev", "bootorder", "watts")
 INSTEAD = {"bootorder": "; declare node_boot_order, which imaging sets itself"}
 
 
@@ -95,6 +95,10 @@ class Driver:
     def set_bootorder(self, references: list[str]) -> None:
         """Sets that order, of all entries."""
         self.unsupported("bootorder")
+
+    def watts(self) -> float:
+        """The power that the machine draws, as its meter reports it."""
+        self.unsupported("watts")
 
     def close(self) -> None:
         """Ends what is kept between two verbs. Another verb may follow."""

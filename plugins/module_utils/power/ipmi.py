@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, NoReturn
 
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver, PowerError
@@ -39,7 +40,7 @@ class Ipmi(Driver):
     """A BMC that speaks IPMI over LAN."""
 
     name: ClassVar[str] = "ipmi"
-    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev")
+    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev", "watts")
     port: ClassVar[int] = 623
 
     def status(self) -> str:
@@ -74,8 +75,19 @@ class Ipmi(Driver):
         if device == "pxe" and "boot device selector : no override" in kept.lower():
             self.fail("lied", f"it accepted the boot device {device}, and reports none")
 
+    def watts(self) -> float:
+        """Reads the power by DCMI."""
+        printed = self._run("dcmi", "power", "reading")
+        found = re.search(r"Instantaneous power reading: +(\d+) Watts", printed)
+        if not found or "state is: deactivated" in re.sub(" +", " ", printed):
+            self.fail("refused", "it does not measure power by DCMI: try ipmitool dcmi power activate")
+        return float(found[1])
+
     def _chassis(self, *words: str) -> str:
-        ended = run(self, [*self._tool(), "chassis", *words], self.secret(), timeout=30)
+        return self._run("chassis", *words)
+
+    def _run(self, *words: str) -> str:
+        ended = run(self, [*self._tool(), *words], self.secret(), timeout=30)
         if ended.code:
             self._explain(" ".join(words), ended)
         return ended.out
@@ -91,7 +103,7 @@ class Ipmi(Driver):
         printed = (ended.err + ended.out).lower()
         for sign in BUSY:
             if sign in printed:
-                self.fail("busy", f"it does not take chassis {words} now ({sign})")
+                self.fail("busy", f"it does not take {words} now ({sign})")
         for sign in WRONG:
             if sign in printed:
                 self.wrong_credentials(sign)
@@ -105,4 +117,4 @@ class Ipmi(Driver):
             )
         if any(sign in printed for sign in SILENT):
             self.fail("unreachable", "no response: check address and port, and that IPMI over LAN is enabled")
-        self.fail("refused", f"it refuses chassis {words}: {ended.last}")
+        self.fail("refused", f"it refuses {words}: {ended.last}")

@@ -73,17 +73,27 @@ def difference(have: Json, override: Json, shown: str) -> str:
     return ""
 
 
+def watts_of(resource: Json) -> float | None:
+    """The power that an EnvironmentMetrics or a Power reports."""
+    controls = [one.get("PowerConsumedWatts") for one in resource.get("PowerControl") or []]
+    for found in ((resource.get("PowerWatts") or {}).get("Reading"), *controls):
+        if isinstance(found, int | float):
+            return float(found)
+    return None
+
+
 class Redfish(Driver):
     """A BMC that speaks Redfish."""
 
     name: ClassVar[str] = "redfish"
-    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev", "bootorder")
+    verbs: ClassVar[tuple[str, ...]] = ("on", "off", "reset", "status", "bootdev", "bootorder", "watts")
     port: ClassVar[int] = 443
     tls = True
 
     def __init__(self, node: str, options: Json) -> None:
         super().__init__(node, options)
         self._path = ""
+        self._meter = ""  # resource that reported the power first
         self._web: Web | None = None
         self._action: Json = {}  # of its resets, as it was read last
         self._form: tuple[str, bool] | None = None  # resource that took an override, and whether that had a mode
@@ -161,6 +171,28 @@ class Redfish(Driver):
         """Sets the order, of all entries."""
         path, seen = self._keeper(self._system())
         self._set_boot(path, seen, {"BootOrder": references})
+
+    def watts(self) -> float:
+        """Reads the power of the system's chassis: of its EnvironmentMetrics, or else of its older Power."""
+        for path in [self._meter] if self._meter else self._meters():
+            try:
+                found = watts_of(self._ask("GET", path))
+            except PowerError as error:
+                if self._meter or error.kind != "refused":
+                    raise
+                continue
+            if found is not None:
+                self._meter = path
+                return found
+        return self.fail(
+            "refused", f"it reports no power in {self._meter or 'EnvironmentMetrics or Power of its chassis'}"
+        )
+
+    def _meters(self) -> list[str]:
+        linked = ((self._recent() or self._system()).get("Links") or {}).get("Chassis") or []
+        chassis = [self._ask("GET", one["@odata.id"]) for one in linked if one.get("@odata.id")]
+        found = [(one.get(name) or {}).get("@odata.id") for name in ("EnvironmentMetrics", "Power") for one in chassis]
+        return [str(path) for path in found if path]
 
     def _keepers(self, system: Json) -> list[str]:
         """The resources that may take a change of Boot: the system, and its settings where the service has such."""

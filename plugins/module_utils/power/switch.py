@@ -12,6 +12,8 @@ from typing import Any
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.bootorder import arranged, described
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
+from ansible_collections.sled.fleet.plugins.module_utils.power.energy import Energy
+from ansible_collections.sled.fleet.plugins.module_utils.power.meter import measure
 
 TARGETS = {"on": ON, "off": OFF, "cycle": ON, "reset": ON, "boot": ON}
 FLAG_LIVES = 30.0  # seconds for which a device that was set is trusted; IPMI forgets it after 60
@@ -121,6 +123,19 @@ class Switch:
         self._look()
         self._climb(lambda driver: "bootorder", act)
         return changed
+
+    def watts(self, seconds: float) -> tuple[float, Energy | None]:
+        """Reads the power, and the energy of the next seconds."""
+        found: tuple[float, Energy | None] = 0.0, None
+
+        def act(driver: Driver) -> None:
+            nonlocal found
+            read = self._ask(driver.watts)
+            found = read, measure(driver, seconds, self.terms.clock, self.terms.pause) if seconds > 0 else None
+
+        self._look()
+        self._climb(lambda driver: "watts", act)
+        return found
 
     def _read_order(self, driver: Driver) -> list[str]:
         self.boot_order = driver.bootorder()
