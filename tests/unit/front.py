@@ -123,8 +123,8 @@ def render(template: str, directory: Path, ports: tuple[int, int], **changes: An
         "nginx_operator_networks": [],
         "nginx_operator_port": ports[1],
         "_nginx_apart": False,
-        "_nginx_boot_listen": "",
-        "_nginx_operator_listen": "",
+        "_nginx_boot_listen": [""],
+        "_nginx_operator_listen": [""],
     }
     return environment.get_template(template).render(values | changes)
 

@@ -4,11 +4,24 @@
 from __future__ import annotations
 
 import http.client
+import json
 import time
 from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
-from ansible_collections.sled.fleet.tests.unit.front import BURST, CAPTURED, UPLOAD, UPLOADED_AS, Front, Sledd, front
+from ansible_collections.sled.fleet.tests.unit.front import (
+    BURST,
+    CAPTURED,
+    ROOT,
+    UPLOAD,
+    UPLOADED_AS,
+    Front,
+    Sledd,
+    front,
+)
+from ansible_collections.sled.fleet.tests.unit.test_inventory import ansible
 
 __all__ = ["front"]
 
@@ -98,10 +111,10 @@ def test_metrics_are_not_for_everybody(front: Front) -> None:
     connection.close()
 
 
-APART = {"_nginx_apart": True, "_nginx_boot_listen": "127.0.0.1:", "_nginx_operator_listen": "127.0.0.2:"}
+APART = {"_nginx_apart": True, "_nginx_boot_listen": ["127.0.0.1:"], "_nginx_operator_listen": ["127.0.0.2:"]}
 
 
-@pytest.mark.parametrize("front", [APART, APART | {"_nginx_boot_listen": ""}], indirect=True)
+@pytest.mark.parametrize("front", [APART, APART | {"_nginx_boot_listen": [""]}], indirect=True)
 def test_operators_have_an_address_of_their_own(front: Front) -> None:
     nodes, operators = front.encrypted(), front.encrypted("127.0.0.2")
     for path in (*OPERATORS, "/metrics"):
@@ -113,6 +126,36 @@ def test_operators_have_an_address_of_their_own(front: Front) -> None:
     for connection in (nodes, operators):
         assert get(connection, "/healthz") == ("sledd", 200)
         connection.close()
+
+
+@pytest.mark.parametrize("front", [{"_nginx_boot_listen": ["", "[::]:"]}], indirect=True)
+def test_nodes_have_ipv6(front: Front) -> None:
+    front.plain().close()  # it listens from here on
+    plain, encrypted = http.client.HTTPConnection("::1", front.ports[0], timeout=10), front.encrypted("::1")
+    assert get(plain, "/boot/52-54-00-77-00-01.ipxe") == ("sledd", 200)
+    assert get(encrypted, "/node/v1/x/plan") == ("sledd", 200)
+    plain.close()
+    encrypted.close()
+
+
+def test_the_role_listens_on_every_address_that_the_machine_can_have(tmp_path: Path) -> None:
+    both, port = "['80', '443', '[::]:80', '[::]:443']", "'[fd00::1]:'"
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"all_ipv6_addresses": []}, "_nginx_listens | unique == ['80', '443']"),
+        ({"all_ipv6_addresses": ["fe80::1"]}, f"_nginx_listens | unique == {both}"),
+        ({"nginx_boot_address": "fd00::1"}, f"_nginx_boot_listen == [{port}]"),
+        ({"nginx_operator_address": "fd00::1"}, f"_nginx_operator_listen == [{port}]"),
+        ({"nginx_operator_address": "fd00::1"}, "_nginx_operator_url == 'https://[fd00::1]:443'"),
+        ({"nginx_operator_address": ""}, "_nginx_operator_url == 'https://[fd00::2]:443'"),
+    ]
+    tasks: list[dict[str, Any]] = []
+    for facts, wanted in cases:
+        tasks += [{"set_fact": facts | {"cacheable": True}}, {"assert": {"that": wanted}}]
+    files = [str(ROOT / "roles/nginx" / part / "main.yml") for part in ("defaults", "vars")]
+    play = {"hosts": "localhost", "connection": "local", "gather_facts": False, "vars_files": files, "tasks": tasks}
+    (tmp_path / "play.json").write_text(json.dumps([play]), encoding="utf-8")
+    ran = ansible("playbook", tmp_path, "-i", "localhost,", "-e", "nginx_address=fd00::2", "play.json")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize("front", [APART | {"nginx_operator_networks": ["10.99.0.0/16"]}], indirect=True)
