@@ -275,6 +275,13 @@ type BulkBinding struct {
 type BulkBindings struct {
 	Items []BulkBinding `json:"items" minItems:"1" maxItems:"10000" nullable:"false"`
 	Limits
+	Assume *Assumed `json:"assume,omitempty" doc:"Objects that a dry run takes for declared: those that the caller declares before it binds. Only for a dry run"`
+}
+
+// Assumed are objects that a dry run takes for declared. They replace what is stored of the same MAC or name.
+type Assumed struct {
+	Nodes  []NodeSpec  `json:"nodes,omitempty" maxItems:"10000"`
+	Images []ImageSpec `json:"images,omitempty" maxItems:"10000"`
 }
 
 // Limits of a request for many nodes. One that would exceed a limit is refused whole, with the names.

@@ -47,7 +47,10 @@ func (f *Fleet) PutBindings(ctx context.Context, request api.BulkBindings,
 	reimage, takeOver bool) (api.BindingList, error) {
 	items := request.Items
 	list := api.BindingList{Items: make([]api.Binding, len(items))}
-	macs, err := f.resolveAll(ctx, items)
+	if err := f.mayAssume(request.Assume); err != nil {
+		return list, err
+	}
+	macs, err := f.resolveAll(ctx, items, request.Assume)
 	if err != nil {
 		return list, err
 	}
@@ -68,6 +71,7 @@ func (f *Fleet) PutBindings(ctx context.Context, request api.BulkBindings,
 	for i, image := range images.Items {
 		b.images[image.Name] = &images.Items[i]
 	}
+	b.assume(request.Assume)
 	if err := b.check(ctx); err != nil {
 		return list, err
 	}
@@ -86,15 +90,17 @@ type bulk struct {
 	macs    []string
 	units   []*nodeTx // as they were checked, with what is to be written
 	images  map[string]*api.Image
+	nodes   map[string]*api.NodeSpec // that a dry run assumes, by MAC
 	limits  api.Limits
 }
 
 // resolveAll returns the MAC of every item, or all faults.
-func (f *Fleet) resolveAll(ctx context.Context, specs []api.BulkBinding) ([]string, error) {
+func (f *Fleet) resolveAll(ctx context.Context, specs []api.BulkBinding, assume *api.Assumed) ([]string, error) {
 	names, err := f.names(ctx)
 	if err != nil {
 		return nil, err
 	}
+	assumeNames(assume, names)
 	faults := &refusal.Error{Kind: refusals[0].kind, Message: refusals[0].message}
 	macs := make([]string, len(specs))
 	seen, captures := map[string]int{}, map[string]int{}
@@ -272,7 +278,7 @@ func (b *bulk) read(ctx context.Context, c chunk) ([]*nodeTx, error) {
 	}
 	units := make([]*nodeTx, len(list))
 	for i, tx := range list {
-		units[i] = &nodeTx{Tx: tx, fleet: b.Fleet, hashKey: b.hashKey}
+		units[i] = &nodeTx{Tx: b.assumed(tx), fleet: b.Fleet, hashKey: b.hashKey}
 	}
 	return units, nil
 }

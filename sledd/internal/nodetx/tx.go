@@ -120,6 +120,9 @@ func (tx *Tx) Declare(spec api.NodeSpec) {
 	tx.Writes.Put(key.Nodes+tx.MAC, Encode(spec))
 }
 
+// Assume takes a declaration for stored, for a dry run.
+func (tx *Tx) Assume(spec *api.NodeSpec) { tx.node.set(spec) }
+
 // Bind replaces the node's binding, and writes it unless it is stored already.
 func (tx *Tx) Bind(binding Binding, write bool) {
 	if write {
