@@ -32,6 +32,7 @@ STAGES = (
     "kernel",
     "wipe",
     "write",
+    "hold",
     "configure",
     "capture",
     "start",

@@ -61,6 +61,7 @@ type Node struct {
 	Revision int64    `json:"revision" doc:"Revision of the declaration, for conditional changes; also the ETag"`
 	Status   Status   `json:"status"`
 	Overdue  int64    `json:"overdue,omitempty" doc:"Seconds beyond the time in which a node leaves its phase, or its step moves bytes; absent: it is not overdue"`
+	Wait     *Wait    `json:"wait,omitempty" doc:"Why the node does not move on although nothing has failed; absent: it waits for nothing"`
 	Binding  *Binding `json:"binding,omitempty"`
 	Detours
 	Facts *Facts `json:"facts,omitempty" doc:"Only in the response for a single node"`
@@ -115,6 +116,7 @@ type Status struct {
 	OS           *OS        `json:"os,omitempty" doc:"Report of the installed system"`
 	Run          Run        `json:"run,omitzero" doc:"Newest plan that the node got"`
 	Before       Phase      `json:"before,omitempty" doc:"In phase rescue: the phase to return to when the rescue ends"`
+	Withheld     time.Time  `json:"withheld,omitzero" doc:"Since when a secret is withheld from the running step, or the plan of a capture from the node (contract/admission.md, Rights)"`
 	Since        time.Time  `json:"since,omitzero" doc:"Start of the phase"`
 	Seen         time.Time  `json:"seen,omitzero" doc:"Time of the last request of the node"`
 	Moved        time.Time  `json:"moved,omitzero" doc:"When the running step reported other bytes than before; in a wipe of level purge: anything"`
@@ -172,7 +174,7 @@ type Event struct {
 	Time       time.Time  `json:"time"`
 	MAC        string     `json:"mac"`
 	Name       string     `json:"name,omitempty" doc:"Name of the node then"`
-	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,flood,upload,disk"`
+	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,flood,upload,disk,hold"`
 	Generation int64      `json:"generation,omitempty"`
 	Run        int64      `json:"run,omitempty" doc:"Number of the plan, of the kinds plan, begin and end"`
 	Detour     string     `json:"detour,omitempty" doc:"What a plan interrupts the binding for, as in the status of the node"`

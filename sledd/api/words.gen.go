@@ -91,6 +91,7 @@ func Stages() []string {
 		"kernel",    // from the start of the Sled kernel to its plan
 		"wipe",      // step wipe
 		"write",     // step write
+		"hold",      // while the seed, or the plan of a capture, is withheld at level expected
 		"configure", // step configure
 		"capture",   // step capture
 		"start",     // from the last step to the report of the installed system
@@ -131,7 +132,7 @@ func CodeName(code int) string {
 
 // Stage is one bar of a node's timeline.
 type Stage struct {
-	Name    string    `json:"name" enum:"firmware,warm,kernel,wipe,write,configure,capture,start"`
+	Name    string    `json:"name" enum:"firmware,warm,kernel,wipe,write,hold,configure,capture,start"`
 	Begin   time.Time `json:"begin"`
 	Seconds float64   `json:"seconds"`
 	Bytes   int64     `json:"bytes,omitempty" doc:"Moved in it, as far as is known"`

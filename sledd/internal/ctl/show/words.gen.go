@@ -33,6 +33,7 @@ var stageColours = map[string]text.Colors{
 	"kernel":    {text.FgCyan},
 	"wipe":      {text.FgMagenta},
 	"write":     {text.FgYellow},
+	"hold":      {text.FgWhite},
 	"configure": {text.FgYellow},
 	"capture":   {text.FgYellow},
 	"start":     {text.FgGreen},

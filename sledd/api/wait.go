@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import "time"
+
+// The kinds of waits.
+const (
+	WaitsForRival    = "rival"     // a secret is withheld for a time, in which a rival may show itself
+	WaitsForDecision = "contested" // a secret is withheld until an operator decides between two machines
+	WaitsForReset    = "handover"  // nobody is admitted until the machine was reset
+	WaitsForAdmit    = "claim"     // a machine is admitted only if an operator acts
+	WaitsForBoot     = "boot"      // what is requested happens at the next boot of the node
+)
+
+// Wait is why a node does not move on although nothing has failed.
+type Wait struct {
+	Kind   string    `json:"kind" enum:"rival,contested,handover,claim,boot"`
+	For    string    `json:"for" example:"a rival (rival_time)" doc:"For people: what it waits for"`
+	Until  time.Time `json:"until,omitzero" doc:"When the wait ends at the latest; absent: time does not end it"`
+	EndsBy string    `json:"ends_by,omitempty" example:"sledctl admit n1 CODE" doc:"Command that ends it"`
+}
