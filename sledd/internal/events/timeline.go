@@ -9,8 +9,14 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 )
 
-// warm is an entry method: the detail of its event, and its stage.
-const warm = "warm"
+const (
+	// warm is an entry method: the detail of its event, and its stage.
+	warm = "warm"
+	// hold is the event of what is withheld first, and the stage until it is given.
+	hold = "hold"
+)
+
+func holds(e api.Event) bool { return e.Kind == hold }
 
 // run is the newest run within a node's events; -1: there is no such event.
 type run struct {
@@ -105,8 +111,14 @@ func (r *run) boot() time.Time {
 		}
 		r.add(name, begin, kernel)
 	}
-	if planned := r.after(r.admit, func(e api.Event) bool { return e.Kind == "plan" }); planned >= 0 {
+	planned := r.after(r.admit, func(e api.Event) bool { return e.Kind == "plan" })
+	if planned >= 0 {
 		handed = r.list[planned].Time
+	}
+	if held := r.after(r.admit, holds); held >= 0 && (planned < 0 || held < planned) { // the plan of a capture
+		r.add("kernel", kernel, r.list[held].Time)
+		r.add(hold, r.list[held].Time, handed)
+		return begin
 	}
 	r.add("kernel", kernel, handed)
 	return begin
@@ -138,42 +150,77 @@ func (r *run) after(from int, wanted func(api.Event) bool) int {
 	return -1
 }
 
+// bars is what is drawn of the steps of a plan.
+type bars struct {
+	*run
+	open   string // the stage that goes on
+	held   string // the stage that a hold interrupts
+	since  time.Time
+	begins map[string]time.Time
+}
+
+func (b *bars) begin(name string, at time.Time) { b.open, b.since, b.begins[name] = name, at, at }
+
+// hold interrupts the stage that goes on.
+func (b *bars) hold(at time.Time) {
+	if b.open != "" && b.open != hold {
+		b.add(b.open, b.since, at)
+		b.held, b.open, b.since = b.open, hold, at
+	}
+}
+
+// resume continues the stage that a hold has interrupted.
+func (b *bars) resume(at time.Time) {
+	if b.open == hold {
+		b.add(hold, b.since, at)
+		b.begin(b.held, at)
+	}
+}
+
+// close ends the stage that goes on.
+func (b *bars) close(at time.Time) {
+	if b.open != "" {
+		b.add(b.open, b.since, at)
+	}
+}
+
 // steps adds the stages of the plan and returns the end of the run, or now.
 func (r *run) steps() time.Time {
 	generation, number := r.list[r.plan].Generation, r.list[r.plan].Run
-	begins := map[string]time.Time{}
-	open, since := "", time.Time{}
+	b := bars{run: r, begins: map[string]time.Time{}}
 	for _, e := range r.list[r.plan+1:] {
 		verb, _ := plan.VerbOf(e.Verb)
 		name := verb.Stage
+		if e.Kind == "seed" || e.Kind == "end" && e.Run == number {
+			b.resume(e.Time)
+		}
 		switch {
 		case e.Kind != "operational" && e.Run != number:
+		case e.Kind == hold:
+			b.hold(e.Time)
 		case e.Kind == "begin" && name != "":
-			begins[name] = e.Time
-			open, since = name, e.Time
+			b.begin(name, e.Time)
 		case e.Kind == "end" && e.Code != 0:
-			r.moved(name, begins[name], e)
+			r.moved(name, b.begins[name], e)
 			return e.Time
 		case e.Kind == "end" && name == "start": // continues until the system reports that it runs
-			if open != name {
-				open, since = name, e.Time
+			if b.open != name {
+				b.open, b.since = name, e.Time
 			}
 		case e.Kind == "end" && name != "":
-			r.moved(name, begins[name], e)
-			open = ""
+			r.moved(name, b.begins[name], e)
+			b.open = ""
 			if done(e) {
 				return e.Time
 			}
 		case e.Kind == "operational" && e.Generation == generation:
-			if open == "start" {
-				r.add(open, since, e.Time)
+			if b.open == "start" {
+				r.add(b.open, b.since, e.Time)
 			}
 			return e.Time
 		}
 	}
-	if open != "" {
-		r.add(open, since, r.now)
-	}
+	b.close(r.now)
 	return r.now
 }
 

@@ -108,15 +108,39 @@ func TestTimeline(t *testing.T) {
 			"firmware 0+5.5 kernel 5.5+3.5 wipe 10+2", 12},
 	} {
 		line := events.Timeline(c.list, start.Add(time.Duration(c.now*float64(time.Second))))
-		got := []string{}
-		for _, stage := range line.Stages {
-			got = append(got, fmt.Sprintf("%s %.4g+%.4g", stage.Name, stage.Begin.Sub(start).Seconds(), stage.Seconds))
-		}
-		if text := strings.Join(got, " "); text != c.want {
+		if text := drawn(line); text != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, text, c.want)
 		}
 		if line.Total < c.total-0.001 || line.Total > c.total+0.001 {
 			t.Errorf("%s: total %v, want %v", c.name, line.Total, c.total)
+		}
+	}
+}
+
+// drawn is a timeline as text: each stage with its begin and its seconds.
+func drawn(line api.Timeline) string {
+	var list []string
+	for _, stage := range line.Stages {
+		list = append(list, fmt.Sprintf("%s %.4g+%.4g", stage.Name, stage.Begin.Sub(start).Seconds(), stage.Seconds))
+	}
+	return strings.Join(list, " ")
+}
+
+func TestAHoldIsAStage(t *testing.T) {
+	hold := func(second float64) api.Event { return at(second, api.Event{Kind: "hold", Generation: 1}) }
+	list := append(installed()[:9:9], hold(20.5), at(25, api.Event{Kind: "seed", Generation: 1}),
+		step(26, "end", "configure", 1, 0))
+	before := "firmware 0+5.5 kernel 5.5+3.5 wipe 9.5+0.5 write 10+10 configure 20+0.5 "
+	capture := append(booted()[:3:3], hold(8), at(20, api.Event{Kind: "plan", Generation: 1, Steps: 2}))
+	for want, of := range map[string][]api.Event{
+		before + "hold 20.5+4.5 configure 25+1":   list,
+		before + "hold 20.5+9.5":                  list[:10],
+		before + "hold 20.5+5.5 configure 26+0":   append(list[:10:10], step(26, "end", "configure", 1, 6)),
+		"firmware 0+5.5 kernel 5.5+2.5 hold 8+12": capture,
+		"firmware 0+5.5 kernel 5.5+2.5 hold 8+22": capture[:4],
+	} {
+		if got := drawn(events.Timeline(of, start.Add(30*time.Second))); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}
 }

@@ -218,6 +218,7 @@ func (f *Fleet) shownNode(tx *nodetx.Tx) api.Node {
 		node.WaitingClaims = append(node.WaitingClaims, claim.Code)
 	}
 	node.Alarms = shownAlarms(state)
+	node.Wait = f.waitOf(tx, state, node)
 	return node
 }
 

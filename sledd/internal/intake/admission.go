@@ -81,10 +81,30 @@ func (tx *nodeTx) rights(record *token.Record) admission.Rights {
 	return tx.in.DB.Policy.May(tx.Tx, record.Claim)
 }
 
-// maySecrets refuses what is withheld from an incumbent: it is to be repeated.
+// withheld returns why an incumbent may not have secrets yet, and records that it waits; empty: it may have them.
+func (tx *nodeTx) withheld(record *token.Record) string {
+	may := tx.rights(record)
+	if may.Secrets {
+		tx.Status().Withheld = time.Time{}
+		return ""
+	}
+	if tx.Status().Withheld.IsZero() {
+		tx.Status().Withheld = tx.Now
+		run := tx.Status().Run
+		event := api.Event{Kind: "hold", Generation: tx.Generation(), Run: run.Number, Detour: run.Detour,
+			Detail: nodetext.Clean(may.Reason)}
+		if !may.Until.IsZero() {
+			event.Seconds = may.Until.Sub(tx.Now).Seconds()
+		}
+		tx.AddEvent(event)
+	}
+	return may.Reason
+}
+
+// maySecrets refuses what is withheld from an incumbent: it is to be repeated. The record that it waits is stored.
 func (tx *nodeTx) maySecrets(record *token.Record) error {
-	if may := tx.rights(record); !may.Secrets {
-		return refusal.New(refusal.Withheld, "not yet: %s", may.Reason)
+	if reason := tx.withheld(record); reason != "" {
+		return refusal.New(refusal.Withheld, "not yet: %s", reason)
 	}
 	return nil
 }

@@ -177,9 +177,19 @@ func TestAClaimWaitsForAWindow(t *testing.T) {
 	m.poll()
 	_, _, err := m.Seed(t.Context(), mac, m.token)
 	m.refused("seed within the hold", err, refusal.Withheld)
-	m.after(5 * time.Minute)
+	since := m.status().Withheld
+	m.after(time.Minute)
+	_, _, err = m.Seed(t.Context(), mac, m.token)
+	m.refused("seed within the hold, again", err, refusal.Withheld)
+	if held := m.count("hold"); held != 1 || since.IsZero() || !m.status().Withheld.Equal(since) {
+		t.Errorf("%d holds, since %s, then %s", held, since, m.status().Withheld)
+	}
+	m.after(4 * time.Minute)
 	if _, _, err := m.Seed(t.Context(), mac, m.token); err != nil {
 		t.Error(err)
+	}
+	if since := m.status().Withheld; !since.IsZero() {
+		t.Errorf("withheld since %s, with its seed", since)
 	}
 }
 
@@ -189,6 +199,9 @@ func TestACaptureWaitsUntilItsUploadIsAllowed(t *testing.T) {
 	m.enter("192.0.2.1")
 	if got := m.poll(); got != "" {
 		t.Errorf("the plan is %q, while an upload is refused", got)
+	}
+	if held := m.count("hold"); held != 1 || m.status().Withheld.IsZero() {
+		t.Errorf("%d holds, since %s", held, m.status().Withheld)
 	}
 	m.after(5 * time.Minute)
 	if got := m.poll(); got != "capture reboot" {

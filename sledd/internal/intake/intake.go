@@ -4,6 +4,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/quirk"
+	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
 const (
@@ -122,7 +124,16 @@ type nodeTx struct {
 // update is nodetx.DB.Update with a unit of work of this package. Requests of machines that no operator has
 // declared are stored only while there is room.
 func (in *Intake) update(ctx context.Context, mac string, wants []nodetx.Want, decide func(tx *nodeTx) error) error {
-	return in.DB.Update(ctx, mac, wants, in.unit(decide))
+	var withheld error // it is stored that the node waits
+	err := in.DB.Update(ctx, mac, wants, in.unit(func(tx *nodeTx) error {
+		err := decide(tx)
+		withheld = nil
+		if refusal.Is(err, refusal.Withheld) {
+			withheld, err = err, nil
+		}
+		return err
+	}))
+	return cmp.Or(err, withheld)
 }
 
 // unit makes a unit of work of this package.

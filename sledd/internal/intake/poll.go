@@ -127,8 +127,8 @@ func (in *Intake) pollBinding(ctx context.Context, tx *nodeTx, given int64, reco
 	answer *Answer) error {
 	in.chooseStart(tx)
 	wanted := tx.wanted(record)
-	if may := tx.rights(record); wanted.Binding != nil && wanted.Binding.Capture != "" && !may.Secrets {
-		answer.until = may.Until // its upload would be refused
+	if wanted.Binding != nil && wanted.Binding.Capture != "" && tx.withheld(record) != "" {
+		answer.until = tx.rights(record).Until // its upload would be refused
 		return nil
 	}
 	if run := tx.Status().Run; given != None && given == run.Number && run.Generation == wanted.Generation {
@@ -241,6 +241,7 @@ func (in *Intake) attachPlan(tx *nodeTx, desired plan.Plan, record *token.Record
 	}
 	answer.Plan = text
 	tx.Status().Run = api.Run{Number: desired.Run, Generation: desired.Generation}
+	tx.Status().Withheld = time.Time{}
 	if !desired.Idle() { // from here on the node may write, and a detour lets people do so
 		tx.Status().Erased = nil
 	}

@@ -4,6 +4,7 @@ package wording
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 )
@@ -31,6 +32,19 @@ func TestDetailBelongsToThePhase(t *testing.T) {
 		if got := Note(n); got != want {
 			t.Errorf("%s: status shows %q, want %q", phase, got, want)
 		}
+	}
+}
+
+func TestAWaitIsTheNote(t *testing.T) {
+	until := time.Date(2026, 7, 1, 23, 18, 40, 0, time.Local)
+	n := api.Node{Declared: true, Overdue: 9, Status: api.Status{Phase: api.Configuring}, Wait: &api.Wait{
+		Kind: api.WaitsForRival, For: "a rival (rival_time)", Until: until, EndsBy: "sledctl admit n1 CODE"}}
+	want := "waits until 23:18 for a rival (rival_time)"
+	if got := Note(n); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := WaitHint(n.Wait); got != want+"; `sledctl admit n1 CODE` ends it" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -54,6 +54,9 @@ func Rack() []api.Node {
 	unseen := Bound(Node(5, "", 0), "", 1)
 	unseen.Status = api.Status{}
 	unseen.AdmissionState, unseen.WaitingClaims = "waiting", []string{"K7QF-2M9D"}
+	unseen.Wait = &api.Wait{Kind: api.WaitsForAdmit, For: "an operator who reads the code on its console",
+		EndsBy: "sledctl admit n5 K7QF-2M9D"}
+	again.Wait = &api.Wait{Kind: api.WaitsForBoot, For: "its next boot"}
 	discovered := api.Node{NodeSpec: api.NodeSpec{MAC: "52:54:00:77:00:09"},
 		Status: api.Status{Phase: api.Discovered, Since: Noon.Add(-time.Minute)}}
 	return []api.Node{done, writing, wrongDisk, again, unseen, discovered}
@@ -109,7 +112,7 @@ func Timeline() api.Timeline {
 	t := api.Timeline{MAC: "52:54:00:77:00:01", Name: "n1", Generation: 2, Phase: api.Operational,
 		Begin: Noon.Add(-time.Minute)}
 	at := t.Begin
-	for _, stage := range strings.Fields("firmware:15.5 kernel:2.7 wipe:0.02 write:21 configure:1.25 start:9.5") {
+	for _, stage := range strings.Fields("firmware:15.5 kernel:2.7 wipe:0.02 write:21 hold:9 configure:1.25 start:9.5") {
 		var seconds float64
 		name, number, _ := strings.Cut(stage, ":")
 		_, _ = fmt.Sscan(number, &seconds)

@@ -14,9 +14,8 @@ func (p *Printer) admissionHint(n api.Node) {
 	hint := func(format string, values ...any) {
 		_, _ = fmt.Fprintln(p.Err, p.Screen.Hang(wording.NodeName(n)+": "+fmt.Sprintf(format, values...), 2))
 	}
-	if len(n.WaitingClaims) > 0 {
-		hint("a machine waits to be admitted; if its console shows the code: sledctl admit %s %s", wording.NodeName(n),
-			n.WaitingClaims[0])
+	if n.Wait != nil && n.Wait.EndsBy != "" {
+		hint("%s", wording.WaitHint(n.Wait))
 	}
 	if len(n.Alarms) > 0 {
 		hint("to acknowledge its alarms: sledctl ack %s", wording.NodeName(n))

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fleet
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+)
+
+// waitOf returns what a node waits for that an operator might take for a hang; nil: nothing.
+func (f *Fleet) waitOf(tx *nodetx.Tx, state admission.State, shown api.Node) *api.Wait {
+	name := cmp.Or(shown.Name, shown.MAC)
+	status := shown.Status
+	if state.Incumbent != nil && !status.Withheld.IsZero() {
+		if wait := withheld(name, f.Policy.May(tx, state.Incumbent.ID)); wait != nil {
+			return wait
+		}
+	}
+	if !state.HandedOver.IsZero() {
+		return &api.Wait{Kind: api.WaitsForReset, For: "a reset of its machine, which changes hands",
+			EndsBy: "sledctl admit " + name + " --within 10m --reset"}
+	}
+	if len(shown.WaitingClaims) > 0 {
+		return &api.Wait{Kind: api.WaitsForAdmit, For: "an operator who reads the code on its console",
+			EndsBy: "sledctl admit " + name + " " + shown.WaitingClaims[0]}
+	}
+	bound := shown.Binding != nil && shown.Binding.Generation > status.Generation && tx.Detour() == nil
+	if bound && (status.Phase == "" || status.Phase.Installed() || status.Phase == api.Captured) {
+		return &api.Wait{Kind: api.WaitsForBoot, For: "its next boot"}
+	}
+	return nil
+}
+
+// withheld is the wait for a secret; nil: the node may have it.
+func withheld(name string, may admission.Rights) *api.Wait {
+	admit := "sledctl admit " + name + " CODE"
+	switch {
+	case may.Secrets:
+		return nil
+	case may.Until.IsZero():
+		return &api.Wait{Kind: api.WaitsForDecision, For: "an operator: " + may.Reason, EndsBy: admit}
+	}
+	_, why, _ := strings.Cut(may.Reason, "; ")
+	return &api.Wait{Kind: api.WaitsForRival, For: "a rival (" + cmp.Or(why, "rival_time") + ")", Until: may.Until,
+		EndsBy: admit}
+}
