@@ -61,6 +61,21 @@ def silence(status: Json, now: datetime) -> float:
     return (now - seen).total_seconds()
 
 
+def waits(node: Json) -> str:
+    """What a node waits for and what ends that, as sledd states it; empty: nothing."""
+    wait = node.get("wait")
+    if not wait:
+        return ""
+    until = f" until {clock(wait['until'])}" if wait.get("until") else ""
+    end = f"; `{wait['ends_by']}` ends it" if wait.get("ends_by") else ""
+    return f"waits{until} for {wait['for']}{end}"
+
+
+def clock(time: str) -> str:
+    """A time of sledd in hours and minutes of the local zone."""
+    return datetime.strptime(time[:19], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc).astimezone().strftime("%H:%M")
+
+
 def failure(node: Json) -> str:
     """Why a node failed, in one line."""
     status = node["status"]

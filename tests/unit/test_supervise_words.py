@@ -71,6 +71,29 @@ def test_one_line_a_change() -> None:
     ]
 
 
+WAITS = "waits until 23:18 for a rival (rival_time); `sledctl admit n0 CODE` ends it"
+
+
+def test_a_wait_is_a_line_once_and_a_cell() -> None:
+    few = Teller(1)
+    few.change("n0", core.IMAGING)
+    few.change("n0", core.IMAGING, waits=WAITS)
+    few.change("n0", core.IMAGING, waits=WAITS, spent=5.0)
+    few.runs["n0"].node = {"status": {"phase": "configuring"}}
+    assert table(list(few.runs.values()), 70.0, 120, 24)[0] == f"n0  configuring  70 s  {WAITS}"
+    few.change("n0", core.CONFIRMING, waits="")
+    assert few.said == ["n0: executes its plan", f"n0: {WAITS}", "n0: its system starts"]
+
+
+def test_of_many_nodes_that_wait_one_is_named() -> None:
+    many = Teller(400)
+    for name in many.runs:
+        many.change(name, core.IMAGING, waits=WAITS if name != "n0" else "")
+    many.clock = 12.0
+    many.change("n0", core.IMAGING, waits=WAITS)
+    assert many.said == [f"after 12 s, of 400 nodes: 400 imaging; 400 wait: n0 {WAITS}"]
+
+
 def test_many_nodes_are_numbers_and_trouble() -> None:
     many = Teller(400)
     for name in many.runs:

@@ -23,6 +23,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.waiting import (
     judge,
     requested_generation,
     seen,
+    waits,
 )
 
 CHOOSING, ACTING, ENTERING, IMAGING, CONFIRMING, VERIFYING, DONE, FAILED = (
@@ -113,6 +114,7 @@ class State(NamedTuple):
     at: float | None = None  # of the last answer
     missed: float | None = None  # since when sledd is away
     spent: float = 0.0  # seconds in this stage while sledd answered
+    waits: str = ""  # what sledd states that it waits for
 
 
 def advance(state: State, event: Look | Away | Acted, policy: Policy) -> tuple[State, list[Action]]:
@@ -139,6 +141,8 @@ def _looked(state: State, event: Look, policy: Policy) -> tuple[State, list[Acti
         state = state._replace(generation=requested_generation(event.node))
     if done(event.node):
         return _satisfied(state, event.node["binding"], policy)
+    boots = (event.node.get("wait") or {}).get("kind") == "boot"
+    state = state._replace(waits="" if boots and policy.methods else waits(event.node))
     return STAGES[state.stage](state, event, policy)
 
 

@@ -11,6 +11,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import (
     CHOOSING,
     CONFIRMING,
     DONE,
+    ENDED,
     ENTERING,
     FAILED,
     IMAGING,
@@ -27,10 +28,16 @@ STAGES = (DONE, FAILED, VERIFYING, CONFIRMING, IMAGING, ENTERING, ACTING, CHOOSI
 
 def line(run: Run, before: State) -> tuple[str, bool]:
     """What is to be read of a change, and whether it is trouble; empty if there is nothing to read."""
-    name, now = run.settings.name, run.state
-    if now.stage == before.stage:
-        return "", False
-    text, trouble = "", False
+    now = run.state
+    text, trouble = change(run, before) if now.stage != before.stage else ("", False)
+    waits = now.waits if now.stage not in ENDED and now.waits != before.waits else ""
+    text = "; ".join(part for part in (text, waits) if part)
+    return (f"{run.settings.name}: {text}" if text else ""), trouble
+
+
+def change(run: Run, before: State) -> tuple[str, bool]:
+    """The same of another stage, without the name."""
+    now, text, trouble = run.state, "", False
     if now.stage == DONE:
         by = f", entered by {now.method}" if now.method else ""
         text = "its binding is satisfied" if now.found else f"done in {run.seconds:.0f} s{by}"
@@ -46,7 +53,7 @@ def line(run: Run, before: State) -> tuple[str, bool]:
         text = "executes its plan"
     elif now.stage == CONFIRMING and not now.fallen:
         text = "its system starts"
-    return (f"{name}: {text}" if text else ""), trouble
+    return text, trouble
 
 
 class Lines:
@@ -55,6 +62,7 @@ class Lines:
     def __init__(self, runs: int, say: Callable[[str], None], clock: Callable[[], float]) -> None:
         self._many, self._say, self._clock = runs > MANY, say, clock
         self._stages: dict[str, str] = {}
+        self._waits: dict[str, str] = {}
         self._count = runs
         self._start = self._last = clock()
 
@@ -64,6 +72,7 @@ class Lines:
         if text and (trouble or not self._many):
             self._say(text)
         self._stages[run.settings.name] = run.state.stage
+        self._waits[run.settings.name] = run.state.waits if run.open else ""
         if self._many and text:
             self._sum(len([one for one in self._stages.values() if one in (DONE, FAILED)]) == self._count)
 
@@ -75,4 +84,6 @@ class Lines:
         found = Counter(self._stages.values())
         found[CHOOSING] += self._count - len(self._stages)
         numbers = ", ".join(f"{found[stage]} {stage}" for stage in STAGES if found[stage])
-        self._say(f"after {now - self._start:.0f} s, of {self._count} nodes: {numbers}")
+        waiting = [f"{name} {text}" for name, text in self._waits.items() if text]
+        more = f"; {len(waiting)} wait: {waiting[0]}" if waiting else ""
+        self._say(f"after {now - self._start:.0f} s, of {self._count} nodes: {numbers}{more}")

@@ -43,6 +43,8 @@ def cells(run: Run, now: float) -> list[str]:
         text, progress = str(status.get("phase") or ""), status.get("progress") or {}
         if progress.get("total"):
             far = f"{100 * progress.get('bytes', 0) // progress['total']} %"
+    if state.waits:
+        return [run.settings.name, text, far, state.waits]
     silent = state.timer.silent
     limit = state.timer.limit(status) if silent >= QUIET else 0
     return [run.settings.name, text, far, f"silent {silent:.0f} of {limit:.0f} s" if limit else ""]
