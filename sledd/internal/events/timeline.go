@@ -153,7 +153,7 @@ func (r *run) after(from int, wanted func(api.Event) bool) int {
 // bars is what is drawn of the steps of a plan.
 type bars struct {
 	*run
-	open   string // the stage that goes on
+	open   string // the stage that continues
 	held   string // the stage that a hold interrupts
 	since  time.Time
 	begins map[string]time.Time
@@ -161,7 +161,7 @@ type bars struct {
 
 func (b *bars) begin(name string, at time.Time) { b.open, b.since, b.begins[name] = name, at, at }
 
-// hold interrupts the stage that goes on.
+// hold interrupts the stage that continues.
 func (b *bars) hold(at time.Time) {
 	if b.open != "" && b.open != hold {
 		b.add(b.open, b.since, at)
@@ -177,7 +177,7 @@ func (b *bars) resume(at time.Time) {
 	}
 }
 
-// close ends the stage that goes on.
+// close ends the stage that continues.
 func (b *bars) close(at time.Time) {
 	if b.open != "" {
 		b.add(b.open, b.since, at)
