@@ -178,15 +178,17 @@ static void add_hybrid(struct reading *r) {
 
 static int read_gpt(struct reading *r, bool first_is_whole, struct fault *fault) {
 	int error = add_gpt_partitions(r, fault);
-	uint64_t other = r->gpt.other;
+	uint64_t other = r->gpt.other, entries_end = r->gpt.entries * r->table->sector + gpt_entries_size(&r->gpt);
 
 	add_gpt_structures(r);
 	if (!first_is_whole)
 		r->table->warning = "its first GPT is damaged: the copy at the end of the disk was used";
-	else if (other < r->sectors && other != 1 && find_gpt(r, other) == 0)
-		add_gpt_structures(r);
-	else
+	else if (other >= r->sectors || other == 1 || find_gpt(r, other) < 0)
 		r->table->warning = "the copy of its GPT is damaged or missing: grow or repair the partition table";
+	else
+		add_gpt_structures(r);
+	if (first_is_whole && entries_end > FIRST_MIB) // as write/fit.c
+		r->table->warning = "its GPT has the entries past the first MiB: only a disk of the same size takes it";
 	r->table->kind = TABLE_GPT;
 	add_hybrid(r);
 	return error;

@@ -80,6 +80,12 @@ static void put_gpt(uint32_t sector) {
 	put_entry(0, 0, 0xee, 1, (uint32_t)sectors - 1);
 }
 
+// After a change of the first header.
+static void put_header_crc(uint32_t sector) {
+	put_le32(disk + sector + 16, 0);
+	put_le32(disk + sector + 16, gpt_crc(disk + sector, 92));
+}
+
 static void test_none(void) {
 	begin(8 * MIB);
 	ok(reads(0) && table.kind == TABLE_NONE && has(0, 0, 8 * MIB) && table.structures.count == 0,
@@ -141,10 +147,16 @@ static void test_gpt(uint32_t sector) {
 	put_gpt(sector);
 	put_le64(disk + 2 * sector + 32, 1);
 	put_le32(disk + sector + 88, gpt_crc(disk + 2 * sector, 128 * 128));
-	put_le32(disk + sector + 16, 0);
-	put_le32(disk + sector + 16, gpt_crc(disk + sector, 92));
+	put_header_crc(sector);
 	ok(!reads(0) && fault.code == CODE_UNSUPPORTED && strstr(fault.text, "outside"),
 	   "an impossible partition, and another copy: %s", fault.text);
+	put_gpt(sector);
+	memcpy(disk + MIB, disk + 2 * sector, 128 * 128);
+	put_le64(disk + sector + 72, MIB / sector);
+	put_le64(disk + sector + 40, 2 * MIB / sector);
+	put_header_crc(sector);
+	ok(reads(0) && is_structure(MIB, MIB + 16384) && table.warning && strstr(table.warning, "past the first MiB"),
+	   "entries past the first MiB: %s", table.warning ? table.warning : "");
 	put_gpt(sector);
 	reader.bytes = 10 * MIB;
 	ok(!reads(0) && fault.code == CODE_UNSUPPORTED, "a disk that was cut off: %s", fault.text);
