@@ -52,12 +52,13 @@ configure_has() {
 	[ -n "$configure_found" ]
 }
 
-# configure_text FILE...: prints all of them. What cannot be read ends the step.
+# configure_text FILE...: prints all of them, an empty line after each. What cannot be read ends the step.
 configure_text() {
 	configure_found=$(sledc tree files "$disk_root" "$@") || exit
 	[ -n "$configure_found" ] || return 0
 	printf '%s\n' "$configure_found" | while IFS= read -r configure_file; do
 		sledc tree get "$disk_root" "$configure_file" || exit
+		echo
 	done
 }
 

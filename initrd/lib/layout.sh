@@ -43,7 +43,8 @@ layout_lines() {
 layout_check() {
 	layout_has systemd-makefs /usr/lib/systemd /lib/systemd || return 1
 	layout_has "mkfs.$4" /usr/sbin /sbin /usr/bin /bin || return 1
-	if layout_own "$1" | awk -v point="$3" '$1 !~ /^#/ && $2 == point { found = 1 } END { exit !found }'; then
+	if { mounts_units && layout_own "$1"; } |
+		awk -v point="$3" '$1 !~ /^#/ && $2 == point { found = 1 } END { exit !found }'; then
 		echo "the image mounts something else at $3, where a data disk belongs" >&2
 		return 1
 	fi

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# What /etc/fstab of the installed system mounts below its root: what is written there is written into that filesystem,
-# because the system does not see the folder of the root below it. A filesystem is looked for on the disk of the step
-# alone. One that is missing, or that this system cannot mount, is a covered folder: nothing can be written below it.
+# What /etc/fstab and the mount units of the installed system mount below its root: what is written there is written
+# into that filesystem, because the system does not see the folder of the root below it. A filesystem is looked for on
+# the disk of the step alone. One that is missing, or that this system cannot mount, is a covered folder: nothing can be
+# written below it.
 
 mounts_folder=$ROOT/run/sled/mount mounts_list=$ROOT/run/sled/mounts mounts_covered=$ROOT/run/sled/covered
 mounts_needed='/etc/sled /etc/ssh /etc/systemd/system /usr/lib/sled'
@@ -13,9 +14,11 @@ mounts_open() {
 	: >"$mounts_covered"
 	mounts_text=$(sledc tree get "$disk_root" /etc/fstab) || exit
 	printf '%s\n' "$mounts_text" >"$mounts_list.fstab"
-	{ layout_own "$mounts_list.fstab" && layout_lines; } | mounts_lines >"$mounts_list"
+	mounts_text=$(mounts_units) || exit
+	{ printf '%s\n' "$mounts_text" && layout_own "$mounts_list.fstab" && layout_lines; } |
+		mounts_lines >"$mounts_list"
 	if [ "$(wc -l <"$mounts_list")" -gt 128 ]; then
-		echo "/etc/fstab of the image mounts more than 128 filesystems" >&2
+		echo "the image mounts more than 128 filesystems" >&2
 		exit 3
 	fi
 	while read -r mounts_point mounts_spec mounts_type mounts_options <&4; do
@@ -26,7 +29,35 @@ mounts_open() {
 	for mounts_point in $mounts_needed; do mounts_require "$mounts_point"; done
 }
 
-# mounts_lines: reads fstab, prints "POINT SPEC TYPE OPTIONS", a folder before those below it.
+# mounts_units: prints the mount units in /etc that are enabled, as lines of fstab. An automount has one of its name.
+# That of /var is required by units of systemd itself.
+mounts_units() {
+	mounts_enabled='/etc/systemd/system/*.wants /etc/systemd/system/*.requires'
+	# shellcheck disable=SC2046,SC2086 # patterns
+	mounts_found=$(set -f && sledc tree names "$disk_root" $(printf '%s/*.automount\n' $mounts_enabled)) || exit
+	# shellcheck disable=SC2046,SC2086 # patterns
+	mounts_found=$(set -f && configure_text /etc/systemd/system/var.mount $(printf '%s/*.mount\n' $mounts_enabled) \
+		$(printf '%s\n' $mounts_found | sed -n 's,.*/\(.*\)automount$,/etc/systemd/system/\1mount,p')) || exit
+	printf '%s\n' "$mounts_found" | awk '
+		function show() {
+			if (value["What"] != "" && value["Where"] != "")
+				print value["What"], value["Where"], value["Type"] == "" ? "auto" : value["Type"],
+					value["Options"]
+			split("", value)
+		}
+		/^\[/ { show(); inside = /^\[Mount\]/ }
+		inside && match($0, /^[ \t]*(What|Where|Type|Options)[ \t]*=[ \t]*/) {
+			name = substr($0, 1, RLENGTH)
+			gsub(/[ \t=]/, "", name)
+			value[name] = substr($0, RLENGTH + 1)
+			sub(/[ \t\r]+$/, "", value[name])
+			gsub(/[ \t]/, "_", value[name]) # no name here has any
+		}
+		END { show() }'
+}
+
+# mounts_lines: reads fstab, prints "POINT SPEC TYPE OPTIONS", a folder before those below it. The first of a folder
+# counts.
 mounts_lines() {
 	awk '
 		/^[ \t]*#/ || NF < 3 || $3 == "swap" || $2 !~ "^/[A-Za-z0-9@+:.,/_-]+$" { next }
@@ -35,7 +66,7 @@ mounts_lines() {
 			gsub(/\/\/+/, "/", $2)
 			sub(/\/$/, "", $2)
 			gsub(/"/, "", $1)
-			if ($2 == "" || $2 ~ /^\/(dev|proc|run|sys|tmp)(\/|$)/) next
+			if ($2 == "" || $2 ~ /^\/(dev|proc|run|sys|tmp)(\/|$)/ || seen[$2]++) next
 			print $2, $1, $3, $4 == "" ? "defaults" : $4
 		}' | sort -s -k 1,1
 }
