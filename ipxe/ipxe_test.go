@@ -51,11 +51,11 @@ func TestErrorScriptShowsNothingThatIsInterpreted(t *testing.T) {
 // Commands that iPXE of 2019 has in every build; an unknown one would end the script.
 var commands = map[string]bool{"set": true, "inc": true, "echo": true, "imgfree": true, "kernel": true, "initrd": true,
 	"boot": true, "sleep": true, "iseq": true, "isset": true, "goto": true, "reboot": true, "sanboot": true,
-	"chain": true, "dhcp": true, "exit": true}
+	"chain": true, "dhcp": true, "ifopen": true, "exit": true}
 
 // Commands that fail in the field and so must say where to go on.
 var network = map[string]bool{"kernel": true, "initrd": true, "boot": true, "sanboot": true, "chain": true,
-	"dhcp": true}
+	"dhcp": true, "ifopen": true}
 
 func TestScriptsKeepTheRules(t *testing.T) {
 	node, err := ipxe.Node(ipxe.NodeValues{MAC: "m", System: "s", Arguments: "a"})
