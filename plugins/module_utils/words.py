@@ -130,6 +130,7 @@ IMAGE = (
     "signature",
     "statement",
     "architecture",
+    "kind",
     "labels",
 )
 # Those that never change.
@@ -140,6 +141,7 @@ FIXED = (
     "file_bytes",
     "used_bytes",
     "architecture",
+    "kind",
 )
 # The argument specifications of modules node and image.
 NODE_OPTIONS = {
@@ -182,5 +184,6 @@ IMAGE_OPTIONS = {
     "signature": {"type": "str"},
     "statement": {"type": "str"},
     "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
+    "kind": {"type": "str", "choices": ["disk", "root", "kernel"]},
     "labels": {"type": "dict"},
 }

@@ -63,6 +63,12 @@ options:
       Architecture of the system in it. If it is absent, sledd uses V(x86_64).
     type: str
     choices: [x86_64, arm64]
+  kind:
+    description: >-
+      What the image holds: a whole disk, or one squashfs with a root filesystem or a kernel. Nodes are bound to
+      disks only. If it is absent, sledd uses V(disk).
+    type: str
+    choices: [disk, root, kernel]
   labels:
     description: >-
       Labels for selection, free to choose.

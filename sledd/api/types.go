@@ -3,6 +3,7 @@
 package api
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
@@ -73,6 +74,12 @@ type Image struct {
 	Revision int64     `json:"revision"`
 	Created  time.Time `json:"created"`
 }
+
+// DiskImage is the kind of images that nodes are bound to.
+const DiskImage = "disk"
+
+// Holds returns the kind of the image, also where none was given.
+func (i ImageSpec) Holds() string { return cmp.Or(i.Kind, DiskImage) }
 
 // Binding is the stored desired state of a node.
 type Binding struct {

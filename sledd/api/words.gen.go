@@ -196,6 +196,7 @@ type ImageSpec struct {
 	Signature    string            `json:"signature,omitempty" doc:"Ed25519 signature of statement, 64 bytes in base64, as sledc sign prints it. It can be added or replaced later." pattern:"^([A-Za-z0-9+/]{86}==)?$"`
 	Statement    string            `json:"statement,omitempty" doc:"What signature is over, as sledc sign prints it, image 2 name=NAME line=LINE signed=DATE digest=DIGEST. Set both or neither." maxLength:"512" example:"image 2 name=debian-12-v1 line=debian-12 signed=2026-11-23T15:50:00Z digest=sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
 	Architecture string            `json:"architecture,omitempty" doc:"Architecture of the system in it. Default: x86_64." enum:"x86_64,arm64"`
+	Kind         string            `json:"kind,omitempty" doc:"What the image holds: a whole disk, or one squashfs with a root filesystem or a kernel. Nodes are bound to disks only. Default: disk." enum:"disk,root,kernel"`
 	Labels       map[string]string `json:"labels,omitempty" doc:"Labels for selection, free to choose." maxProperties:"64"`
 }
 

@@ -43,5 +43,14 @@ func (a Attribute) Field(spec any) reflect.Value {
 	panic(fmt.Sprintf("%T has no %s", spec, a.Name)) // both are generated from one table
 }
 
+// Meant is its value in a declaration, or what an absent one means.
+func (a Attribute) Meant(spec any) any {
+	field := a.Field(spec)
+	if field.IsZero() && len(a.Values) > 0 {
+		return a.Default
+	}
+	return field.Interface()
+}
+
 // Title is the name for people.
 func (a Attribute) Title() string { return strings.ReplaceAll(a.Name, "_", " ") }

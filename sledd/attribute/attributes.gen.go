@@ -67,6 +67,8 @@ var Image = []Attribute{
 		Text: "What `signature` is over, as `sledc sign` prints it, `image 2 name=NAME line=LINE signed=DATE digest=DIGEST`. Set both or neither.", Help: "what the signature is over, as printed by sledc sign"},
 	{Name: "architecture", Type: "string", Fixed: true, Values: []string{"x86_64", "arm64"}, Default: "x86_64", Value: "NAME", Flag: "architecture",
 		Text: "Architecture of the system in it.", Help: "x86_64 (default) or arm64"},
+	{Name: "kind", Type: "string", Fixed: true, Values: []string{"disk", "root", "kernel"}, Default: "disk", Value: "KIND", Flag: "kind",
+		Text: "What the image holds: a whole disk, or one squashfs with a root filesystem or a kernel. Nodes are bound to disks only.", Help: "disk (default), root or kernel"},
 	{Name: "labels", Type: "map", Max: 64, Default: "none", Value: "KEY=VALUE", Flag: "label",
 		Text: "Labels for selection, free to choose.", Help: "label of the image (repeatable)"},
 }

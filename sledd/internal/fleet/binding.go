@@ -177,6 +177,10 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 	if spec.Image != "" && image == nil {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s does not exist", spec.Image))
 	}
+	if spec.Image != "" && image.Holds() != api.DiskImage {
+		return refusal.Value("body.image", spec.Image, fmt.Errorf(
+			"image %s has kind %s, and nodes are bound to images of kind disk only", image.Name, image.Holds()))
+	}
 	if spec.Image != "" && architecture(image.Architecture) != architecture(tx.Node().Architecture) {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s is for %s, node %s is %s", image.Name,
 			architecture(image.Architecture), tx.Node().Name, architecture(tx.Node().Architecture)))

@@ -146,9 +146,9 @@ func revise(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
 		spec.Labels = nil
 	}
 	for _, one := range attribute.Image {
-		if one.Fixed && !reflect.DeepEqual(one.Field(&old).Interface(), one.Field(spec).Interface()) {
-			return false, refusal.New(refusal.Conflict, "image %s is registered with other content (digest %s, %d bytes "+
-				"in a file of %d): another content gets another name", spec.Name, old.Digest, old.Bytes, old.FileBytes)
+		if was, now := one.Meant(&old), one.Meant(spec); one.Fixed && was != now {
+			return false, refusal.New(refusal.Conflict, "image %s is registered with other content (%s %v, not %v): "+
+				"another content gets another name", spec.Name, one.Title(), was, now)
 		}
 	}
 	return !reflect.DeepEqual(old, *spec), nil

@@ -81,6 +81,7 @@ func TestImagesKeepTheirContent(t *testing.T) {
 	for _, change := range []func(*api.ImageSpec){
 		func(i *api.ImageSpec) { i.Bytes++ }, func(i *api.ImageSpec) { i.FileBytes++ },
 		func(i *api.ImageSpec) { i.UsedBytes++ }, func(i *api.ImageSpec) { i.Architecture = "arm64" },
+		func(i *api.ImageSpec) { i.Kind = "root" },
 	} {
 		other := image("d12")
 		other.URLs = []string{"http://mirror/d12"}
@@ -90,6 +91,7 @@ func TestImagesKeepTheirContent(t *testing.T) {
 	}
 	moved := image("d12")
 	moved.URLs, moved.Labels = []string{"https://mirror/d12", "http://s/images/d12"}, map[string]string{"os": "debian"}
+	moved.Architecture, moved.Kind = "x86_64", "disk" // the defaults
 	first, err := r.PutImage(t.Context(), "d12", moved, nodetx.Wanted{})
 	if err != nil || len(first.URLs) != 2 || first.Labels["os"] != "debian" || first.Signature != signed.Signature {
 		t.Errorf("other URLs and labels: %+v, %v", first, err)

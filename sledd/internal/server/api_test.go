@@ -42,6 +42,8 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 	s.admin(200, "PUT", "/v1/nodes/bare", api.NodeSpec{MAC: address(2), Name: "bare"})
 	s.admin(200, "PUT", "/v1/nodes/arm", api.NodeSpec{MAC: address(3), Name: "arm", Architecture: "arm64", Disk: "only"})
 	s.Register("d12")
+	root := api.ImageSpec{Name: "root", Digest: digest, URLs: []string{"http://a/b"}, Bytes: 512, FileBytes: 1, Kind: "root"}
+	s.admin(200, "PUT", "/v1/images/root", root)
 	for _, c := range []struct{ method, path, body, location, says string }{
 		{"PUT", "/v1/nodes/n2", `{"mac":"52:54:00:77:00:04","name":"n3"}`, "path.node", "n2"},
 		{"PUT", "/v1/nodes/n2", `{"mac":"52:54:00:77:00:0A","name":"n2"}`, "body.mac", ""},
@@ -61,6 +63,7 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 		{"PUT", "/v1/bindings/n1", `{"node":"bare","image":"d12"}`, "body.node", "bare"},
 		{"PUT", "/v1/bindings/bare", `{"node":"bare","image":"d12"}`, "body.disk", "no disk"},
 		{"PUT", "/v1/bindings/arm", `{"node":"arm","image":"d12"}`, "body.image", "arm64"},
+		{"PUT", "/v1/bindings/n1", `{"node":"n1","image":"root"}`, "body.image", "image root has kind root"},
 		{"PUT", "/v1/bindings/n1", `{"node":"n1","disk":"sda"}`, "body.disk", "sda"},
 		{"PUT", "/v1/bindings/n1", `{"node":"n1","authorized_keys":["a\nb"]}`, "body.authorized_keys[0]", "one line"},
 		{"GET", "/v1/nodes?label=rack", "", "query.label[0]", "KEY=VALUE"},

@@ -27,5 +27,6 @@ type Image struct {
 	Signature    types.String `tfsdk:"signature"`
 	Statement    types.String `tfsdk:"statement"`
 	Architecture types.String `tfsdk:"architecture"`
+	Kind         types.String `tfsdk:"kind"`
 	Labels       types.Map    `tfsdk:"labels"`
 }

@@ -78,7 +78,7 @@ func (i *image) register(ctx context.Context, spec api.ImageSpec) (api.Image, di
 	case taken != nil:
 		diagnostics.AddAttributeError(path.Root("name"), "The name "+spec.Name+" is taken",
 			fmt.Sprintf("%s\n\nNothing was changed. "+
-				"This one has digest %s. Sizes and architecture count as content too. To use the "+
+				"This one has digest %s. Sizes, architecture and kind count as content too. To use the "+
 				"registered image, import it "+
 				"with the ID %q and declare it here as it is.", taken, spec.Digest, spec.Name))
 	case again && !diagnostics.HasError():

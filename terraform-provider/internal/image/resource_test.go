@@ -123,9 +123,10 @@ func TestAccImageIsGiven(t *testing.T) {
 			},
 			{
 				Config: acctest.Header(s.URL) + declare("gaps", url,
-					append(given, "used_bytes = 5", `architecture = "arm64"`)...),
-				ConfigPlanChecks:  acts(plancheck.ResourceActionReplace),
-				ConfigStateChecks: []statecheck.StateCheck{holds("architecture", knownvalue.StringExact("arm64"))},
+					append(given, "used_bytes = 5", `architecture = "arm64"`, `kind = "root"`)...),
+				ConfigPlanChecks: acts(plancheck.ResourceActionReplace),
+				ConfigStateChecks: []statecheck.StateCheck{holds("architecture", knownvalue.StringExact("arm64")),
+					holds("kind", knownvalue.StringExact("root"))},
 			},
 		},
 	})

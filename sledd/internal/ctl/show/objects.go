@@ -46,7 +46,7 @@ func (p *Printer) BindingColumns() []Column[api.Binding] {
 
 // Image prints one image.
 func (p *Printer) Image(i api.Image) {
-	rows := wording.Declared(attribute.Image, i.ImageSpec, nil)
+	rows := wording.Declared(attribute.Image, i.ImageSpec, map[string]string{"kind": i.Holds()})
 	p.Section("image", append(rows, [2]string{"created", wording.Time(i.Created)}))
 }
 
@@ -54,7 +54,8 @@ func (p *Printer) Image(i api.Image) {
 func (p *Printer) ImageColumns() []Column[api.Image] {
 	return []Column[api.Image]{
 		Col("name", func(i api.Image) string { return i.Name }).Wraps(20),
-		Col("disk", func(i api.Image) string { return wording.Bytes(i.Bytes) }),
+		Col("kind", func(i api.Image) string { return i.Holds() }),
+		Col("size", func(i api.Image) string { return wording.Bytes(i.Bytes) }),
 		Col("file", func(i api.Image) string { return wording.Bytes(i.FileBytes) }),
 		Col("used", func(i api.Image) string { return wording.Used(i) }),
 		Col("signed", func(i api.Image) string { return wording.YesNo(i.Signature != "") }),
