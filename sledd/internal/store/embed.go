@@ -22,14 +22,14 @@ const (
 	history      = "5m" // how long it is kept, for watches that resume
 	startTimeout = 60 * time.Second
 	never        = 1000 * time.Hour
-	patience     = time.Minute // in place of Deadline, in tests
+	testDeadline = time.Minute // in place of Deadline, in tests
 )
 
 // Embedded is the configuration of etcd inside this process.
 type Embedded struct {
 	Dir    string // made with mode 0700; holds the data and the unix socket that etcdctl can use too
 	Quota  int64  // bytes; 0: DefaultQuota
-	NoSync bool   // no fsync, a quick election, no log, and patience: for tests
+	NoSync bool   // no fsync, a quick election, no log, and a longer Deadline: for tests
 	Waits  func() // called if another process has the directory, before its end is waited for; nil: nothing
 }
 
@@ -84,9 +84,9 @@ func run(ctx context.Context, dir, socket string, options Embedded) (*Etcd, erro
 		return nil, err
 	}
 	if options.NoSync {
-		etcd.deadline = patience
+		etcd.deadline = testDeadline
 	}
-	calls := bypass(etcd.client, server.Server)
+	calls := bypass(etcd.order[0], server.Server)
 	etcd.stop = func() {
 		calls.stop()
 		level.SetLevel(zap.FatalLevel) // it calls its own listeners' end an error

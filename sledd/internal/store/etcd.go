@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -14,14 +15,17 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/backoff"
 )
 
 // Etcd is a Store on an etcd server or cluster.
 type Etcd struct {
-	client   *clientv3.Client
-	deadline time.Duration
-	stop     func() // of an embedded server
+	deadline time.Duration // of a call
+	try      time.Duration // of a call at one of several members
+	stop     func()        // of an embedded server
+
+	mu    sync.Mutex
+	order []*clientv3.Client // of each member; the first one is called
 }
 
 // TLS names the PEM files for an external cluster; empty: none.
@@ -39,31 +43,36 @@ func Dial(endpoints []string, files TLS) (*Etcd, error) {
 			return nil, fmt.Errorf("etcd TLS files: %w", err)
 		}
 	}
-	client, err := clientv3.New(clientv3.Config{
-		Endpoints:            endpoints,
-		TLS:                  config,
-		DialKeepAliveTime:    5 * time.Second,
-		DialKeepAliveTimeout: Deadline,
-		Logger:               zap.NewNop(),
-		DialOptions: []grpc.DialOption{grpc.WithKeepaliveParams(keepalive.ClientParameters{
-			Time: 5 * time.Second, Timeout: Deadline, PermitWithoutStream: false,
-		})},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("etcd client for %v: %w", endpoints, err)
+	etcd := &Etcd{deadline: Deadline, try: tryTime}
+	for _, endpoint := range endpoints {
+		client, err := clientv3.New(clientv3.Config{
+			Endpoints: []string{endpoint},
+			TLS:       config,
+			Logger:    zap.NewNop(),
+			DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+				Backoff: backoff.Config{BaseDelay: tryTime / 10, Multiplier: 2, Jitter: 0.2, MaxDelay: tryTime},
+			})},
+		})
+		if err != nil {
+			_ = etcd.Close()
+			return nil, fmt.Errorf("etcd client for %s: %w", endpoint, err)
+		}
+		etcd.order = append(etcd.order, client)
 	}
-	return &Etcd{client: client, deadline: Deadline}, nil
+	return etcd, nil
 }
 
 // Read implements Store.
 func (e *Etcd) Read(ctx context.Context, queries ...Query) (Snapshot, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.deadline)
-	defer cancel()
 	operations := make([]clientv3.Op, len(queries))
 	for i, query := range queries {
 		operations[i] = query.operation()
 	}
-	answer, err := e.client.Txn(ctx).Then(operations...).Commit()
+	var answer *clientv3.TxnResponse
+	_, err := e.call(ctx, true, func(ctx context.Context, member *clientv3.Client) (err error) {
+		answer, err = member.Txn(ctx).Then(operations...).Commit()
+		return err //nolint:wrapcheck // by the caller
+	})
 	if err != nil {
 		return Snapshot{}, &UnavailableError{Operation: "read " + queries[0].Key, Err: err}
 	}
@@ -96,8 +105,6 @@ func (q Query) operation() clientv3.Op {
 
 // Commit implements Store.
 func (e *Etcd) Commit(ctx context.Context, t Transaction) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.deadline)
-	defer cancel()
 	conditions := make([]clientv3.Cmp, len(t.If))
 	for i, c := range t.If {
 		if c.To == "" {
@@ -117,14 +124,19 @@ func (e *Etcd) Commit(ctx context.Context, t Transaction) (int64, error) {
 			operations[i] = clientv3.OpPut(o.Key, string(o.Value))
 		}
 	}
-	answer, err := e.client.Txn(ctx).If(conditions...).Then(operations...).Commit()
-	if errors.Is(err, rpctypes.ErrNoSpace) {
+	var answer *clientv3.TxnResponse
+	tries, err := e.call(ctx, t.once(), func(ctx context.Context, member *clientv3.Client) (err error) {
+		answer, err = member.Txn(ctx).If(conditions...).Then(operations...).Commit()
+		return err //nolint:wrapcheck // by the caller
+	})
+	switch {
+	case errors.Is(err, rpctypes.ErrNoSpace):
 		return 0, &UnavailableError{Operation: "commit " + t.first(), Err: ErrFull}
-	}
-	if err != nil {
+	case err != nil:
 		return 0, &UnavailableError{Operation: "commit " + t.first(), Err: err}
-	}
-	if !answer.Succeeded {
+	case !answer.Succeeded && tries > 1:
+		return 0, &UnavailableError{Operation: "commit " + t.first(), Err: errUncertain}
+	case !answer.Succeeded:
 		return 0, ErrChanged
 	}
 	return answer.Header.Revision, nil
@@ -137,45 +149,16 @@ func (t *Transaction) first() string {
 	return t.Do[0].Key
 }
 
-// Watch implements Store.
-func (e *Etcd) Watch(ctx context.Context, prefix string, after int64, see func(Batch)) error {
-	ctx, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
-	defer cancel()
-	channel := e.client.Watch(ctx, prefix, clientv3.WithPrefix(), clientv3.WithRev(after+1))
-	for answer := range channel {
-		if err := answer.Err(); err != nil {
-			if errors.Is(err, rpctypes.ErrCompacted) {
-				return &CompactedError{answer.CompactRevision}
-			}
-			return &UnavailableError{Operation: "watch " + prefix, Err: err}
-		}
-		if len(answer.Events) == 0 {
-			continue
-		}
-		batch := Batch{Revision: answer.Header.Revision, Changes: make([]Change, len(answer.Events))}
-		for i, event := range answer.Events {
-			batch.Changes[i] = Change{
-				KV:      KV{string(event.Kv.Key), event.Kv.Value, event.Kv.ModRevision},
-				Deleted: event.Type == clientv3.EventTypeDelete,
-			}
-			batch.Revision = event.Kv.ModRevision
-		}
-		see(batch)
-	}
-	if ctx.Err() != nil {
-		return nil // the caller ended it
-	}
-	return &UnavailableError{Operation: "watch " + prefix, Err: errors.New("watch ended")}
-}
-
 // Close implements Store.
 func (e *Etcd) Close() error {
-	err := e.client.Close()
+	var failed error
+	for _, member := range e.members() {
+		if err := member.Close(); err != nil && !errors.Is(err, context.Canceled) {
+			failed = fmt.Errorf("close etcd client: %w", err)
+		}
+	}
 	if e.stop != nil {
 		e.stop()
 	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("close etcd client: %w", err)
-	}
-	return nil
+	return failed
 }

@@ -10,19 +10,20 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// later starts an etcd on a directory that is in use, and returns when it waits.
-func later(ctx context.Context, dir string) (etcd *store.Etcd, end func() error) {
-	waits, ended := make(chan struct{}), make(chan error, 1)
-	etcd = &store.Etcd{}
+// later starts an etcd on a directory that is in use, and returns when it waits. end returns what comes of it.
+func later(ctx context.Context, dir string) (end func() (*store.Etcd, error)) {
+	waits, ended := make(chan struct{}), make(chan struct{})
+	var etcd *store.Etcd
+	var err error
 	go func() {
-		started, err := store.Embed(ctx, store.Embedded{Dir: dir, NoSync: true, Waits: func() { close(waits) }})
-		if err == nil {
-			*etcd = *started
-		}
-		ended <- err
+		etcd, err = store.Embed(ctx, store.Embedded{Dir: dir, NoSync: true, Waits: func() { close(waits) }})
+		close(ended)
 	}()
 	<-waits
-	return etcd, func() error { return <-ended }
+	return func() (*store.Etcd, error) {
+		<-ended
+		return etcd, err
+	}
 }
 
 // TestOneProcessHasADataDirectory: whichever of two processes stays has the socket, by which it asks for its usage.
@@ -30,19 +31,20 @@ func TestOneProcessHasADataDirectory(t *testing.T) {
 	dir := t.TempDir()
 	first := open(t, dir)
 	ctx, stop := context.WithCancel(t.Context())
-	_, end := later(ctx, dir)
+	end := later(ctx, dir)
 	stop()
-	if err := end(); !errors.Is(err, context.Canceled) {
+	if _, err := end(); !errors.Is(err, context.Canceled) {
 		t.Errorf("the one that waits is stopped: got %v, want %v", err, context.Canceled)
 	}
 	if _, err := first.Usage(t.Context()); err != nil {
 		t.Errorf("the first one: %v", err)
 	}
-	second, end := later(t.Context(), dir)
+	end = later(t.Context(), dir)
 	if err := first.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := end(); err != nil {
+	second, err := end()
+	if err != nil {
 		t.Fatal(err)
 	}
 	defer second.Close()

@@ -28,19 +28,21 @@ const NoSpace = "NOSPACE"
 
 // Usage asks one member how full it is. Members hold the same data.
 func (e *Etcd) Usage(ctx context.Context) (Usage, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.deadline)
-	defer cancel()
-	member := etcdserverpb.NewMaintenanceClient(e.client.ActiveConnection())
-	status, err := member.Status(ctx, &etcdserverpb.StatusRequest{})
+	var status *etcdserverpb.StatusResponse
+	var alarms *clientv3.AlarmResponse
+	_, err := e.call(ctx, true, func(ctx context.Context, member *clientv3.Client) (err error) {
+		one := etcdserverpb.NewMaintenanceClient(member.ActiveConnection())
+		if status, err = one.Status(ctx, &etcdserverpb.StatusRequest{}); err != nil {
+			return err //nolint:wrapcheck // by the caller
+		}
+		alarms, err = member.AlarmList(ctx)
+		return err //nolint:wrapcheck // by the caller
+	})
 	if err != nil {
 		return Usage{}, &UnavailableError{Operation: "status", Err: err}
 	}
 	usage := Usage{Bytes: status.DbSize, InUse: status.DbSizeInUse, Quota: status.DbSizeQuota,
 		Revision: status.Header.Revision}
-	alarms, err := e.client.AlarmList(ctx)
-	if err != nil {
-		return Usage{}, &UnavailableError{Operation: "alarms", Err: err}
-	}
 	for _, alarm := range alarms.Alarms {
 		usage.Alarms = append(usage.Alarms, alarm.Alarm.String())
 	}
@@ -49,13 +51,14 @@ func (e *Etcd) Usage(ctx context.Context) (Usage, error) {
 
 // Compact drops the history before a revision. The current value of every key stays.
 func (e *Etcd) Compact(ctx context.Context, revision int64) error {
-	ctx, cancel := context.WithTimeout(ctx, e.deadline)
-	defer cancel()
-	return e.compact(ctx, revision)
+	_, err := e.call(ctx, true, func(ctx context.Context, member *clientv3.Client) error {
+		return compact(ctx, member, revision)
+	})
+	return err
 }
 
-func (e *Etcd) compact(ctx context.Context, revision int64, options ...clientv3.CompactOption) error {
-	_, err := e.client.Compact(ctx, revision, options...)
+func compact(ctx context.Context, member *clientv3.Client, revision int64, options ...clientv3.CompactOption) error {
+	_, err := member.Compact(ctx, revision, options...)
 	if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 		return &UnavailableError{Operation: "compact", Err: err}
 	}
@@ -65,19 +68,21 @@ func (e *Etcd) compact(ctx context.Context, revision int64, options ...clientv3.
 // Heal drops the history of the store, frees unused pages and ends the alarm NOSPACE. Reads and writes wait
 // meanwhile. The current value of every key stays.
 func (e *Etcd) Heal(ctx context.Context) error {
-	now, err := e.client.Get(ctx, "/", clientv3.WithCountOnly())
+	members := e.members()
+	now, err := members[0].Get(ctx, "/", clientv3.WithCountOnly())
 	if err != nil {
 		return &UnavailableError{Operation: "read the revision", Err: err}
 	}
-	if err := e.compact(ctx, now.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
+	if err := compact(ctx, members[0], now.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
 		return err
 	}
-	for _, endpoint := range e.client.Endpoints() {
-		if _, err := e.client.Defragment(ctx, endpoint); err != nil {
+	for _, member := range members {
+		endpoint := member.Endpoints()[0]
+		if _, err := member.Defragment(ctx, endpoint); err != nil {
 			return &UnavailableError{Operation: "defragment " + endpoint, Err: err}
 		}
 	}
-	alarms, err := e.client.AlarmList(ctx)
+	alarms, err := members[0].AlarmList(ctx)
 	if err != nil {
 		return &UnavailableError{Operation: "alarms", Err: err}
 	}
@@ -86,7 +91,7 @@ func (e *Etcd) Heal(ctx context.Context) error {
 			continue
 		}
 		member := clientv3.AlarmMember{MemberID: alarm.MemberID, Alarm: alarm.Alarm}
-		if _, err := e.client.AlarmDisarm(ctx, &member); err != nil {
+		if _, err := members[0].AlarmDisarm(ctx, &member); err != nil {
 			return &UnavailableError{Operation: "disarm " + NoSpace, Err: err}
 		}
 	}
