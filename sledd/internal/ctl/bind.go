@@ -44,7 +44,7 @@ disks again. This command does not switch power.
 
 Before it changes anything, it prints which disks are wiped. On a terminal it
 asks. Elsewhere it refuses to image more than one node again, with exit code 4,
-unless --yes or --max-reimages allows it.
+unless --yes or --max-reimages allows it. --max-wipes counts first images too.
 
 A binding with an owner, such as Terraform, keeps it when others change the
 binding. --take-over changes the owner to --owner, or removes it.
@@ -109,7 +109,7 @@ func (f *bindFlags) define(command *cobra.Command) {
 	flags.BoolVar(&f.reimage, "reimage", false, "image again even if nothing changed")
 	flags.BoolVar(&f.takeOver, "take-over", false, "replace the owner of a binding by --owner, or remove it")
 	f.consent.define(command)
-	f.consent.defineLimit(command)
+	f.consent.defineLimits(command)
 }
 
 func (f *bindFlags) options() []api.Option {

@@ -26,6 +26,7 @@ const (
 type consent struct {
 	yes, dryRun bool
 	limit       int // of nodes that are imaged again
+	wipes       int // limit of nodes whose disks are wiped, first images included
 	flags       interface{ Changed(string) bool }
 }
 
@@ -36,6 +37,7 @@ type preview struct {
 	sum      string   // over all lines
 	question string   // asked on a terminal; empty: nothing is lost
 	again    []string // names of nodes that are imaged again
+	wiped    int      // nodes whose disks are wiped
 }
 
 func (c *consent) define(command *cobra.Command) {
@@ -44,8 +46,10 @@ func (c *consent) define(command *cobra.Command) {
 	command.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would be changed, and change nothing")
 }
 
-// defineLimit adds the limit of nodes that are imaged again.
-func (c *consent) defineLimit(command *cobra.Command) {
+// defineLimits adds the limits of nodes that are wiped, and of those that are imaged again.
+func (c *consent) defineLimits(command *cobra.Command) {
+	command.Flags().IntVar(&c.wipes, "max-wipes", 0,
+		"maximum number of nodes whose disks are wiped, first images included; default: no limit")
 	command.Flags().IntVar(&c.limit, "max-reimages", reimagesUnasked,
 		"maximum number of nodes that are imaged again; does not apply to --yes or a terminal, unless it is set")
 }
@@ -53,6 +57,24 @@ func (c *consent) defineLimit(command *cobra.Command) {
 func (c *consent) check() error {
 	if c.limit < 0 {
 		return usagef("--max-reimages %d: expected 0 or more", c.limit)
+	}
+	if c.wipes < 0 {
+		return usagef("--max-wipes %d: expected 0 or more", c.wipes)
+	}
+	return nil
+}
+
+// checkLimits refuses a change that affects more nodes than is allowed.
+func (c *consent) checkLimits(a *app, p preview) error {
+	limited := c.flags.Changed("max-reimages") || !c.yes && !a.Interactive
+	if limited && len(p.again) > c.limit {
+		return heldBackError{fmt.Errorf("%s would be imaged again, --max-reimages is %d: nothing was changed\n"+
+			"list them with --dry-run, then repeat with --max-reimages %d or --yes",
+			wording.Nodes(len(p.again)), c.limit, len(p.again))}
+	}
+	if c.flags.Changed("max-wipes") && p.wiped > c.wipes {
+		return heldBackError{fmt.Errorf("%s would be wiped, --max-wipes is %d: nothing was changed\n"+
+			"list them with --dry-run, then repeat with --max-wipes %d", wording.Nodes(p.wiped), c.wipes, p.wiped)}
 	}
 	return nil
 }
@@ -63,11 +85,8 @@ type heldBackError struct{ error }
 // obtain shows the effect of a change. It returns an error unless the change may be made.
 func (c *consent) obtain(ctx context.Context, a *app, p preview) error {
 	a.printPreview(a.Err, p, previewLines)
-	limited := c.flags.Changed("max-reimages") || !c.yes && !a.Interactive
-	if limited && len(p.again) > c.limit {
-		return heldBackError{fmt.Errorf("%s would be imaged again, --max-reimages is %d: nothing was changed\n"+
-			"list them with --dry-run, then repeat with --max-reimages %d or --yes",
-			wording.Nodes(len(p.again)), c.limit, len(p.again))}
+	if err := c.checkLimits(a, p); err != nil {
+		return err
 	}
 	if c.yes || !a.Interactive || p.question == "" {
 		return nil

@@ -65,7 +65,9 @@ func TestManyReimagesNeedConsent(t *testing.T) {
 	s.does(exitConflict, bind+" --yes --max-reimages 19", "20 nodes would be imaged again")
 	s.does(exitConflict, "bind n1 --image d13 --max-reimages 0", "1 node would be imaged again")
 	s.does(exitUsage, bind+" --max-reimages -1", "--max-reimages -1: expected 0 or more")
-	dry := s.does(exitDone, bind+" --dry-run", "20 of 20 nodes would be wiped:").out
+	s.does(exitUsage, bind+" --max-wipes -1", "--max-wipes -1: expected 0 or more")
+	s.does(exitConflict, bind+" --yes --max-wipes 19", "20 nodes would be wiped, --max-wipes is 19: nothing was changed")
+	dry := s.does(exitDone, bind+" --dry-run", "20 of 20 nodes to wipe:").out
 	for i := 1; i <= 20; i++ {
 		if line := fmt.Sprintf("  n%d: serial:LAB-%04d ", i, i); strings.Count(dry, line) != 1 {
 			t.Errorf("the dry run does not name %q once:\n%s", line, dry)
@@ -77,9 +79,9 @@ func TestManyReimagesNeedConsent(t *testing.T) {
 	if after := s.stored(); after != before {
 		t.Errorf("a refused change changed\n%s\nto\n%s", before, after)
 	}
-	s.does(exitDone, bind+" --max-reimages 20", "20 of 20 nodes would be wiped:")
+	s.does(exitDone, bind+" --max-reimages 20", "20 of 20 nodes to wipe:")
 	s.does(exitDone, "bind -l rack=a --image d12 --yes", "3 ")
-	s.does(exitDone, "bind -l rack=a --verify full", "0 of 20 nodes would be wiped")
+	s.does(exitDone, "bind -l rack=a --verify full", "0 of 20 nodes to wipe")
 }
 
 // A fault is named once, with the nodes that have it, and not by the place of an item in the request.
@@ -117,8 +119,9 @@ func TestFirstImagesAreNotCounted(t *testing.T) {
 	for i := 1; i <= 3; i++ {
 		s.Declare(i)
 	}
-	s.does(exitDone, "bind n1 n2 n3 --image d12 --max-reimages 0",
-		"3 of 3 nodes would be wiped, 3 of them for the first time:")
+	s.does(exitConflict, "bind n1 n2 n3 --image d12 --max-wipes 2", "3 nodes would be wiped, --max-wipes is 2")
+	s.does(exitDone, "bind n1 n2 n3 --image d12 --max-reimages 0 --max-wipes 3",
+		"3 of 3 nodes to wipe, 3 of them for the first time:")
 	s.does(exitConflict, "bind n1 n2 n3 --reimage", "3 nodes would be imaged again")
 }
 
@@ -133,9 +136,9 @@ func TestPersonIsAsked(t *testing.T) {
 	if after := s.stored(); after != before {
 		t.Errorf("changed without consent:\n%s\nto\n%s", before, after)
 	}
-	s.asked(exitDone, "", "bind n1 --verify full", "0 of 1 node would be wiped") // nothing to lose, nothing to ask
+	s.asked(exitDone, "", "bind n1 --verify full", "0 of 1 node to wipe") // nothing to lose, nothing to ask
 	s.asked(exitDone, "Yes\n", "bind n1 n2 --image d13", "Wipe 2 nodes? [y/N]")
-	s.asked(exitDone, "", "bind n1 n2 --image d12 --yes", "2 of 2 nodes would be wiped")
+	s.asked(exitDone, "", "bind n1 n2 --image d12 --yes", "2 of 2 nodes to wipe")
 	s.asked(exitConflict, "y\n", "node delete n1", "delete the binding first")
 	s.asked(exitDone, "y\n", "unbind n1 n2", "n1: d12 is no longer requested (generation 3, not done yet)")
 	s.asked(exitFailed, "n\n", "node delete n1", "Delete node n1? [y/N] sledctl: not confirmed")
@@ -155,9 +158,9 @@ func TestDryRunsOfDeletions(t *testing.T) {
 	s := imaged(t, 2)
 	s.Declare(3)
 	before := s.stored()
-	s.does(exitDone, "unbind n1 n2 --dry-run", "2 of 2 bindings would be deleted, no disk is wiped:")
+	s.does(exitDone, "unbind n1 n2 --dry-run", "2 of 2 bindings to delete, no disk is wiped:")
 	s.does(exitNotFound, "unbind n1 n3 --dry-run", "n3 is not bound")
-	s.does(exitConflict, "node delete n1 n3 --dry-run", "1 of 2 nodes would be deleted")
+	s.does(exitConflict, "node delete n1 n3 --dry-run", "1 of 2 nodes to delete")
 	if after := s.stored(); after != before {
 		t.Errorf("a dry run changed\n%s\nto\n%s", before, after)
 	}
@@ -195,4 +198,18 @@ func TestWhenNodesActOnIt(t *testing.T) {
 	_, _ = s.Client().PutRescue(t.Context(), "n1", api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice + " me"}})
 	s.does(exitDone, "bind n1 --image d13 --dry-run", "; when its detour ends")
 	s.does(exitDone, "bind n1 --image d13 --dry-run -o json", `"when": "`+api.AfterDetour+`"`)
+}
+
+func TestAReplacementIsConfirmed(t *testing.T) {
+	s := imaged(t, 1)
+	before := s.stored()
+	const replace = "node replace n1 --mac 52:54:00:77:99:01"
+	s.asked(exitDone, "", replace+" --dry-run", "")
+	s.asked(exitFailed, "n\n", replace, "[y/N] sledctl: not confirmed")
+	s.does(exitNotFound, "node replace n9 --mac 52:54:00:77:99:01 --yes", "n9")
+	if after := s.stored(); after != before {
+		t.Errorf("changed\n%s\nto\n%s", before, after)
+	}
+	s.asked(exitDone, "y\n", replace, "n1 gets MAC 52:54:00:77:99:01 instead of")
+	s.asked(exitDone, "", replace, "n1 has MAC 52:54:00:77:99:01 already")
 }

@@ -83,7 +83,7 @@ func (d *deletion[T]) preview(ctx context.Context, names []string) (deletable []
 		deletable, p.lines = append(deletable, name), append(p.lines, line)
 	}
 	if n := len(deletable); n > 0 {
-		p.sum = fmt.Sprintf("%d of %d %s would be deleted, no disk is wiped:", n, len(names), d.plural)
+		p.sum = fmt.Sprintf("%d of %d %s to delete, no disk is wiped:", n, len(names), d.plural)
 		p.question = fmt.Sprintf("Delete %d %s?", n, d.plural)
 		if n == 1 {
 			p.question = fmt.Sprintf("Delete %s %s?", d.noun, deletable[0])

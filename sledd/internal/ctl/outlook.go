@@ -42,14 +42,14 @@ func previewOf(all []api.Outlook) preview {
 			p.again = append(p.again, o.Node)
 		}
 	}
-	wiped := len(p.lines)
-	p.sum = fmt.Sprintf("%d of %s would be wiped", wiped, wording.Nodes(len(all)))
-	if first := wiped - len(p.again); first > 0 {
+	p.wiped = len(p.lines)
+	p.sum = fmt.Sprintf("%d of %s to wipe", p.wiped, wording.Nodes(len(all)))
+	if first := p.wiped - len(p.again); first > 0 {
 		p.sum += fmt.Sprintf(", %d of them for the first time", first)
 	}
-	if wiped > 0 {
+	if p.wiped > 0 {
 		p.sum += ":"
-		p.question = fmt.Sprintf("Wipe %s?", wording.Nodes(wiped))
+		p.question = fmt.Sprintf("Wipe %s?", wording.Nodes(p.wiped))
 	}
 	return p
 }
