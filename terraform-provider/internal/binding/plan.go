@@ -84,8 +84,8 @@ func (b *binding) planUpdate(ctx context.Context, plan, config *model, request r
 		return
 	}
 	response.Diagnostics.Append(stored.hold(plan, config, &state)...)
-	if disk, planned := b.site.PlannedDisk(stored.Name); planned && disk != stored.Disk { // by the same apply
-		stored.Disk = disk
+	if node, planned := b.site.PlannedNode(stored.Name); planned && node.Known && node.Disk != stored.Disk {
+		stored.Disk = node.Disk // by the same apply
 		response.Diagnostics.Append(b.keep(ctx, stored, response.Private)...)
 	}
 	digests, diagnostics := b.site.Digests(ctx, stored.Desired, plan.Image.ValueString(), state.Image.ValueString())
@@ -95,29 +95,29 @@ func (b *binding) planUpdate(ctx context.Context, plan, config *model, request r
 	again, diagnostics := u.work()
 	response.Diagnostics.Append(diagnostics...)
 	response.Diagnostics.Append(b.site.Plan(again...)...)
-	if node := (api.Node{NodeSpec: api.NodeSpec{MAC: state.MAC.ValueString(), Name: stored.Name}}); u.sends() {
+	if node := (api.NodeSpec{MAC: state.MAC.ValueString(), Name: stored.Name}); u.sends() {
 		response.Diagnostics.Append(stored.lost(config)...)
 		response.Diagnostics.Append(b.check(ctx, node, plan)...)
+		if stored.Gone {
+			_, diagnostics = b.site.Declared(ctx, node.MAC)
+			response.Diagnostics.Append(diagnostics...)
+		}
 	}
 }
 
 // check has sledd check what an apply would bind, as far as it is known.
-func (b *binding) check(ctx context.Context, node api.Node, plan *model) diag.Diagnostics {
-	if !plan.known() || !plan.MethodKnown() || b.site.Planned(node.Name, plan.Image.ValueString()) {
+func (b *binding) check(ctx context.Context, node api.NodeSpec, plan *model) diag.Diagnostics {
+	if !plan.known() || !plan.MethodKnown() {
 		return nil
 	}
 	spec := plan.State().BindingSpec
 	spec.Node, spec.Owner = node.MAC, b.site.Owner
-	return b.site.Check(ctx, "bind node "+node.Name, func(ctx context.Context, client *api.Client) error {
-		_, err := client.PutBinding(ctx, spec, api.DryRun(), api.TakeOver())
-		return err //nolint:wrapcheck // Check explains it
-	})
+	return b.site.CheckBinding(ctx, "bind node "+node.Name, spec)
 }
 
 // keepNode keeps the spelling in the state for the same machine, so that a MAC may become a name. It reports whether
-// it is another machine. A name that sledd does not know may be one that the same apply sets; Update
-// checks that. An apply plans again and must get the same result, so only the names in the record count as another
-// spelling.
+// it is another machine. A name that sledd does not know must be one that the same apply sets. An apply plans again
+// and must get the same result, so only the names in the record count as another spelling.
 func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *record) (another bool,
 	diagnostics diag.Diagnostics) {
 	reference := plan.Node.ValueString()
@@ -137,7 +137,11 @@ func (b *binding) keepNode(ctx context.Context, plan, state *model, stored *reco
 		return true, nil
 	}
 	node, diagnostics := b.look(ctx, reference)
-	return node != nil && node.MAC != state.MAC.ValueString(), diagnostics
+	if node != nil || diagnostics.HasError() {
+		return node != nil && node.MAC != state.MAC.ValueString(), diagnostics
+	}
+	planned, diagnostics := b.site.Declared(ctx, reference)
+	return planned.MAC != "" && planned.MAC != state.MAC.ValueString(), diagnostics
 }
 
 // imaging is what a binding that is new does to a node; To is left to the caller.
@@ -167,16 +171,17 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	switch {
 	case diagnostics.HasError():
 		return diagnostics
-	case node == nil: // the same apply declares it
-		return b.site.Plan(site.Reimage{Node: plan.Node.ValueString(), MAC: plan.MAC.ValueString(),
-			Disk: cmp.Or(text(plan.Disk), b.site.DiskOf(plan.Node.ValueString()), ofTheNode), Image: text(plan.Image)})
+	case node == nil:
+		return b.planDeclared(ctx, plan, replaced)
+	case !node.Declared:
+		_, diagnostics = b.site.Declared(ctx, node.MAC)
 	}
 	plan.MAC = types.StringValue(node.MAC)
 	if replaced { // else the CLI plans it again
 		diagnostics.Append(b.forgets(*node)...)
 		diagnostics.Append(b.site.PlanBinding(node.MAC, "sled_binding with node "+node.Name)...)
 	}
-	diagnostics.Append(b.check(ctx, *node, plan)...)
+	diagnostics.Append(b.check(ctx, node.NodeSpec, plan)...)
 	if diagnostics.HasError() {
 		return diagnostics
 	}
@@ -206,12 +211,33 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	return b.site.Plan(one)
 }
 
+// planDeclared plans a binding of a node that the same apply declares.
+func (b *binding) planDeclared(ctx context.Context, plan *model, replaced bool) diag.Diagnostics {
+	reference := plan.Node.ValueString()
+	node, diagnostics := b.site.Declared(ctx, reference)
+	if diagnostics.HasError() {
+		return diagnostics
+	}
+	disk := ""
+	if node.Known {
+		disk = node.Disk
+		diagnostics.Append(b.check(ctx, node.NodeSpec, plan)...)
+	}
+	if replaced && node.MAC != "" {
+		diagnostics.Append(b.site.PlanBinding(node.MAC, "sled_binding with node "+reference)...)
+	}
+	diagnostics.Append(b.site.Plan(site.Reimage{Node: reference, MAC: cmp.Or(plan.MAC.ValueString(), node.MAC),
+		Disk: cmp.Or(text(plan.Disk), disk, ofTheNode), Image: text(plan.Image)})...)
+	return diagnostics
+}
+
 const noDisk = "Neither the binding nor the node has a selector. Set disk in either: an image is never written to a " +
 	"disk that nobody named."
 
 // nowhere reports whether an image has no disk to go to, and the same apply names none.
 func (b *binding) nowhere(node api.Node, plan *model) bool {
-	return node.Declared && !plan.ownDisk() && node.Disk == "" && !plan.Image.IsNull() && !b.site.Planned(node.Name, "")
+	_, changed := b.site.PlannedNode(node.MAC)
+	return node.Declared && !plan.ownDisk() && node.Disk == "" && !plan.Image.IsNull() && !changed
 }
 
 // after is the generation of a binding that replaces this configuration's own; 0: it depends on what the node fetches

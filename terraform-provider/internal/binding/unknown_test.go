@@ -84,7 +84,7 @@ resource "sled_binding" "n9" {
 func TestAccNodeThatIsNotThere(t *testing.T) {
 	l := start(t)
 	l.declare(n("n8", image("v1")))
-	l.refused(`Node "n8" does not exist .*sled_node`, "apply", "-auto-approve")
+	l.refused(`Node n8 is not declared .*sled_node`, "plan")
 	l.declare(n("n1", image("v9")))
 	l.refused(`sledd refused to bind node n1 .*v9`, "apply", "-auto-approve")
 	if l.sledd.Node(1).Binding != nil {

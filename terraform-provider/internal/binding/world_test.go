@@ -76,3 +76,74 @@ resource "sled_binding" "b" {
 	l.Must("apply", "-auto-approve", "-replace=sled_image.i", "-replace=sled_binding.b")
 	l.Empty()
 }
+
+// r1 is a node that the plan declares, and what follows it.
+func r1(lines ...string) string {
+	return "resource \"sled_node\" \"n\" {\n  mac = \"52:54:00:77:00:0a\"\n  name = \"r1\"\n  " +
+		"disk = \"only\"\n}\n" + strings.Join(lines, "\n")
+}
+
+// on is a binding of r1.
+func on(resource, reference string, lines ...string) string {
+	return "resource \"sled_binding\" \"" + resource + "\" {\n  node = sled_node.n." + reference + "\n  " +
+		strings.Join(lines, "\n  ") + "\n}\n"
+}
+
+// A first apply is checked like a later one: what it declares counts as declared, and the rest is refused by the plan.
+func TestAccFirstApplyIsChecked(t *testing.T) {
+	l := start(t)
+	const fresh = `
+resource "sled_image" "i" {
+  name         = "fresh"
+  urls         = ["http://10.77.0.1/images/fresh"]
+  architecture = "arm64"
+  digest       = "sha256:1111111111111111111111111111111111111111111111111111111111111111"
+  bytes        = 1024
+  file_bytes   = 9
+}
+`
+	for says, config := range map[string]string{
+		"bind node r1.*image none does not exist": r1(on("b", "name", image("none"))),
+		"bind node r1.*/dev/sda":                  r1(on("b", "mac", image("v1"), `disk = "/dev/sda"`)),
+		"bind node r1.*wipe purge or clear": r1(on("b", "name", `wipe = "signatures"`,
+			`wipe_method = "nvme-format-crypto"`)),
+		"image fresh is for arm64, node r1 is x86_64": fresh + r1(on("b", "name", "image = sled_image.i.name")),
+		"neither the binding nor node r1 names one": strings.ReplaceAll(r1(on("b", "name", image("v1"))),
+			`disk = "only"`, ""),
+		"Two resources bind the machine with MAC 52:54:00:77:00:0a": r1(on("b", "name", image("v1")),
+			on("c", "mac", image("v1"))),
+		"Node typo is not declared": n("typo", image("v1")),
+		"Node 52:54:00:77:00:99 is not declared": strings.Replace(n("m", image("v1")), `node = "m"`,
+			`node = "52:54:00:77:00:99"`, 1),
+		"name n1 belongs to node 52:54:00:77:00:01 already": strings.ReplaceAll(r1(), `"r1"`, `"n1"`),
+		"MAC 52:54:00:77:00:02 belongs to node": strings.ReplaceAll(r1(), "disk",
+			"macs = [\"52:54:00:77:00:02\"]\n  disk"),
+		"node n1 .52:54:00:77:00:01. is already declared": strings.NewReplacer("00:0a", "00:01", `"r1"`, `"n1"`).Replace(
+			r1()),
+	} {
+		l.declare(config)
+		l.Fails(says, "plan")
+	}
+	l.bound(image("v1"))
+	l.declare(n("typo", image("v1")), "moved {\n  from = sled_binding.n1\n  to = sled_binding.typo\n}")
+	l.Fails("Node typo is not declared", "plan")
+	l.wants(1, "v1", 1)
+}
+
+// A name that the same plan makes free is no reason to refuse, and neither is a node whose labels are known later.
+func TestAccFirstApplyKnowsTheRun(t *testing.T) {
+	l := start(t)
+	a := "resource \"sled_node\" \"a\" {\n  mac = \"52:54:00:77:00:0b\"\n  name = \"r1\"\n}\n"
+	l.declare(a)
+	l.Apply()
+	l.declare(strings.Replace(a, "r1", "r2", 1), strings.Replace(r1(), "disk", "depends_on = [sled_node.a]\n  disk", 1))
+	l.Apply()
+	l.Empty()
+	l.declare(r1())
+	l.Apply()
+	l.declare("resource \"terraform_data\" \"t\" {\n  input = \"x\"\n}\n",
+		strings.NewReplacer("00:0a", "00:0c", "r1", "r3", "disk", "labels = { a = terraform_data.t.output }\n  disk").
+			Replace(r1(on("b", "name", image("v1")))))
+	l.Must("apply", "-auto-approve")
+	l.Empty()
+}

@@ -73,7 +73,7 @@ func (b *bindings) Delete(ctx context.Context, request resource.DeleteRequest, r
 			orders = append(orders, c.order(mac, c.stepGone(mac), ""))
 		}
 	}
-	_, diagnostics = b.send(ctx, orders)
+	_, diagnostics = b.send(ctx, orders, m.MaxReimages)
 	response.Diagnostics.Append(diagnostics...)
 }
 
@@ -115,7 +115,7 @@ func (b *bindings) change(ctx context.Context, state *tfsdk.State, plan tfsdk.Pl
 			orders = append(orders, c.order(mac, s, cmp.Or(config.UserDataWO.ValueString(), config.UserData.ValueString())))
 		}
 	}
-	done, diagnostics := b.send(ctx, orders)
+	done, diagnostics := b.send(ctx, orders, is.MaxReimages)
 	changed := !diagnostics.HasError() && !is.AdmitWithin.Equal(was.AdmitWithin)
 	diagnostics.Append(admitwithin.Open(ctx, b.site, c.expected(changed, steps, done), is.AdmitWithin)...)
 	if diagnostics.HasError() {

@@ -248,15 +248,20 @@ func TestAccChangedBetweenPlanAndApply(t *testing.T) {
 func TestAccUndeclared(t *testing.T) {
 	s := start(t)
 	s.declare(block("x", images("d12", "", "", "", "d12")))
-	has(t, acctest.Flat(s.Must("plan")), `"52:54:00:77:00:05" = \(known after apply\)`, `"52:54:00:77:00:01" = 1`,
-		`52:54:00:77:00:05: disk of the node is wiped and gets image d12`)
-	s.Fails(`52:54:00:77:00:05.*not declared|52:54:00:77:00:05.*does not exist`, "apply", "-auto-approve")
-	s.bound("")
-	s.apply(`resource "sled_node" "n5" {
+	s.Fails(`Machines are not declared.*this plan: 52:54:00:77:00:05`, "plan")
+	node := `resource "sled_node" "n5" {
   mac  = "52:54:00:77:00:05"
   name = "n5"
   disk = "serial:LAB-0005"
-}`, block("x", images("d12", "", "", "", "d12"), "depends_on = [sled_node.n5]"))
+}`
+	s.declare(node, block("x", images("d12", "", "", "", "none"), "depends_on = [sled_node.n5]"))
+	s.Fails(`52:54:00:77:00:05: image none does not exist`, "plan")
+	s.declare(node, block("x", images("none"), "depends_on = [sled_node.n5]"))
+	s.Fails(`image none does not exist`, "plan")
+	s.declare(node, block("x", images("d12", "", "", "", "d12"), "depends_on = [sled_node.n5]"))
+	has(t, acctest.Flat(s.Must("plan")), `"52:54:00:77:00:05" = \(known after apply\)`, `"52:54:00:77:00:01" = 1`,
+		`52:54:00:77:00:05: disk of the node is wiped and gets image d12`)
+	s.Apply()
 	s.bound("d12@1", "", "", "", "d12@1")
 }
 

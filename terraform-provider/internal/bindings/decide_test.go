@@ -13,6 +13,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
 const (
@@ -212,7 +213,7 @@ func TestRefusalNamesMachines(t *testing.T) {
 		refusal.Errors = append(refusal.Errors,
 			api.ErrorDetail{Location: fmt.Sprintf("body.items[%d].if_generation", i), Message: "no"})
 	}
-	err := named(refusal, items)
+	err := site.NameItems(refusal, items)
 	if text := err.Error(); !strings.Contains(text, "52:54:00:77:00:13: no") || strings.Contains(text, "00:14") ||
 		!strings.Contains(text, "and 10 more") {
 		t.Error(text)
@@ -220,7 +221,7 @@ func TestRefusalNamesMachines(t *testing.T) {
 	if api.StatusOf(err) != 412 || len(refusal.Errors) != 30 {
 		t.Errorf("%v", refusal)
 	}
-	if other := errors.New("other"); !errors.Is(named(other, items), other) || named(nil, items) != nil {
+	if other := errors.New("other"); !errors.Is(site.NameItems(other, items), other) || site.NameItems(nil, items) != nil {
 		t.Error("what is no refusal stays")
 	}
 }

@@ -3,6 +3,7 @@
 package bindings_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 	"github.com/sled-fleet/sled/terraform-provider/internal/bindings"
 )
@@ -94,3 +96,22 @@ type discard struct{ header http.Header }
 func (d discard) Header() http.Header            { return d.header }
 func (d discard) Write(text []byte) (int, error) { return len(text), nil }
 func (d discard) WriteHeader(int)                {}
+
+// An apply passes the limits on, so that sledd counts what changed since the plan.
+func TestAccLimitsAreSent(t *testing.T) {
+	s := start(t)
+	proxy := acctest.NewProxy(t, s.URL)
+	s.header = acctest.Header(proxy.URL, "max_wipes = 7", "max_reimages = 5")
+	var sent api.BulkBindings
+	proxy.Break(http.MethodPost, "/v1/bindings", func(w http.ResponseWriter, r *http.Request) {
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+			t.Error(err)
+		}
+		acctest.Status(http.StatusConflict, "max_wipes is 7, but 8 nodes would be wiped")(w, r)
+	})
+	s.declare(block("x", images("d12"), "max_reimages = 3"))
+	s.Fails("max_wipes is 7, but 8 nodes", "apply", "-auto-approve")
+	if sent.MaxWipes == nil || *sent.MaxWipes != 7 || sent.MaxReimages == nil || *sent.MaxReimages != 3 {
+		t.Errorf("%+v", sent.Limits)
+	}
+}

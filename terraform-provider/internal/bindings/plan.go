@@ -81,24 +81,6 @@ type outlook struct {
 	nodes   map[string]api.Node // that are named in messages
 }
 
-// unclaimed refuses a second resource of one name: it would adopt the machines of the first and unbind them.
-func (b *bindings) unclaimed(ctx context.Context, c comparison) diag.Diagnostics {
-	nodes, diagnostics := b.ours(ctx, c.owner)
-	var claimed []string
-	for mac, node := range nodes {
-		if _, found := c.planned.images[mac]; !found {
-			claimed = append(claimed, fmt.Sprintf("%s (%s)", node.Name, mac))
-		}
-	}
-	if len(claimed) > 0 {
-		diagnostics.AddAttributeError(path.Root("name"), "The name is in use",
-			fmt.Sprintf("Machines that are not in images are bound by %s: %s.\n\n"+
-				"Choose another name, or import the resource under this name if no other state has it.", c.owner,
-				textlist.Sentence(claimed)))
-	}
-	return diagnostics
-}
-
 // make decides about all machines.
 func (p *outlook) make(ctx context.Context, b *bindings, m model) diag.Diagnostics {
 	var added, told []string
@@ -134,7 +116,10 @@ func (p *outlook) make(ctx context.Context, b *bindings, m model) diag.Diagnosti
 		return diagnostics
 	}
 	diagnostics.Append(p.join(b, m.Name.ValueString(), added)...)
-	diagnostics.Append(p.report()...)
+	diagnostics.Append(p.declared(ctx, b, added)...)
+	if diagnostics.Append(p.report()...); !diagnostics.HasError() {
+		diagnostics.Append(p.check(ctx, b, m)...)
+	}
 	return diagnostics
 }
 
@@ -273,7 +258,7 @@ func (p *outlook) reimages() []site.Reimage {
 		if _, there := p.steps[mac]; !there {
 			all = append(all, site.Reimage{Node: mac, MAC: mac, Disk: cmp.Or(disk, "of the node"),
 				Image: cmp.Or(p.planned.images[mac], "(known after apply)"),
-				From:  p.stored[mac].Generation})
+				From:  cmp.Or(p.stored[mac].Generation, p.nodes[mac].Status.Generation)})
 		}
 	}
 	return all

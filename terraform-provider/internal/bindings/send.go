@@ -5,17 +5,16 @@ package bindings
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
+	"github.com/sled-fleet/sled/terraform-provider/internal/site"
 )
 
 // most is how many machines one call is about. Tests make it smaller.
@@ -57,7 +56,8 @@ func (c *comparison) order(mac string, s step, userData string) order {
 }
 
 // send sends all orders in as few calls as possible and stops at the first that fails.
-func (b *bindings) send(ctx context.Context, orders []order) (answers, diag.Diagnostics) {
+// sledd counts again, so that what changed since the plan exceeds no limit of the provider or of the resource.
+func (b *bindings) send(ctx context.Context, orders []order, images types.Int64) (answers, diag.Diagnostics) {
 	done := answers{map[string]api.Binding{}, map[string]bool{}, map[string]bool{}}
 	slices.SortFunc(orders, func(x, y order) int {
 		if x.takeOver != y.takeOver {
@@ -71,7 +71,7 @@ func (b *bindings) send(ctx context.Context, orders []order) (answers, diag.Diag
 		for end < len(orders) && end < most && orders[end].takeOver == orders[0].takeOver {
 			end++
 		}
-		if diagnostics := b.call(ctx, orders[:end], done); diagnostics.HasError() {
+		if diagnostics := b.call(ctx, orders[:end], b.site.Limits(images), done); diagnostics.HasError() {
 			if sent := len(done.bound) + len(done.gone); sent > 0 {
 				diagnostics.AddError("Only some machines were changed",
 					fmt.Sprintf("%d of %d machines are as planned and stay so. Apply again for the others: "+
@@ -89,7 +89,7 @@ func (b *bindings) send(ctx context.Context, orders []order) (answers, diag.Diag
 func text(b bool) string { return strconv.FormatBool(b) }
 
 // call sends one call.
-func (b *bindings) call(ctx context.Context, orders []order, done answers) diag.Diagnostics {
+func (b *bindings) call(ctx context.Context, orders []order, limits api.Limits, done answers) diag.Diagnostics {
 	items := make([]api.BulkBinding, len(orders))
 	for i, o := range orders {
 		items[i] = o.BulkBinding
@@ -100,7 +100,7 @@ func (b *bindings) call(ctx context.Context, orders []order, done answers) diag.
 	}
 	return b.site.CallBulk(ctx, fmt.Sprintf("bind %d machines", len(items)),
 		func(ctx context.Context, client *api.Client) error {
-			bindings, err := client.Bind(ctx, api.BulkBindings{Items: items}, options...)
+			bindings, err := client.Bind(ctx, api.BulkBindings{Items: items, Limits: limits}, options...)
 			for _, o := range orders {
 				switch {
 				case err != nil && api.IsUnreachable(err):
@@ -114,31 +114,6 @@ func (b *bindings) call(ctx context.Context, orders []order, done answers) diag.
 					done.bound[binding.MAC] = binding
 				}
 			}
-			return named(err, items)
+			return site.NameItems(err, items)
 		})
-}
-
-var itemPattern = regexp.MustCompile(`^body\.items\[(\d+)\]`)
-
-// named makes the details of a refusal name machines instead of numbers of items; of many only the first.
-func named(err error, items []api.BulkBinding) error {
-	var refusal *api.Error
-	if !errors.As(err, &refusal) {
-		return err
-	}
-	told := *refusal
-	told.Errors = slices.Clone(refusal.Errors)
-	for i, detail := range told.Errors {
-		found := itemPattern.FindStringSubmatch(detail.Location)
-		if found == nil {
-			continue
-		}
-		if n, err := strconv.Atoi(found[1]); err == nil && n < len(items) {
-			told.Errors[i].Location = items[n].Node
-		}
-	}
-	if more := textlist.More(len(told.Errors)); more != "" {
-		told.Errors = append(told.Errors[:textlist.Most], api.ErrorDetail{Message: more})
-	}
-	return &told
 }

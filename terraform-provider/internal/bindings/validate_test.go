@@ -20,5 +20,5 @@ func TestAccBadConfigurations(t *testing.T) {
 		s.Fails(pattern, "plan")
 	}
 	s.declare(block("x", images("d99")))
-	s.Fails(`52:54:00:77:00:01: image d99 does not exist`, "apply", "-auto-approve")
+	s.Fails(`52:54:00:77:00:01: image d99 does not exist`, "plan")
 }

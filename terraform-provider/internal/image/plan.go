@@ -44,7 +44,7 @@ func (i *image) ModifyPlan(ctx context.Context, request resource.ModifyPlanReque
 	switch {
 	case i.site == nil: // the provider is not configured yet
 	case stored == nil:
-		i.site.PlanImage(given.Name.ValueString())
+		i.site.PlanImage(plan.spec())
 	case given.incomplete():
 		i.planURLs(ctx, plan, state, response)
 	}

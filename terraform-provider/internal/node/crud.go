@@ -110,6 +110,7 @@ func (n *node) Read(ctx context.Context, request resource.ReadRequest, response 
 	if n.site == nil { // the provider is not configured yet
 		return
 	}
+	n.site.HoldNode(m.MAC.Address())
 	response.Diagnostics.Append(n.site.SameFleet(ctx, request.Private)...)
 	if response.Diagnostics.HasError() {
 		return

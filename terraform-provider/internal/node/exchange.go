@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/site"
@@ -19,18 +20,22 @@ import (
 func (n *node) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
 	defer site.DropRepeated(&response.Diagnostics)
-	if n.site == nil || request.Plan.Raw.IsNull() {
+	if n.site == nil {
 		return
 	}
-	if !request.Plan.Raw.Equal(request.State.Raw) && request.Plan.Raw.IsFullyKnown() {
+	state, diagnostics := n.held(ctx, request)
+	response.Diagnostics.Append(diagnostics...)
+	if request.Plan.Raw.IsNull() {
+		return
+	}
+	if !request.Plan.Raw.Equal(request.State.Raw) {
 		response.Diagnostics.Append(n.check(ctx, request)...)
 	}
 	if request.State.Raw.IsNull() || response.Diagnostics.HasError() {
 		return
 	}
-	var plan, state model
-	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
-	response.Diagnostics.Append(request.State.Get(ctx, &state)...)
+	plan, diagnostics := named(ctx, request.Plan)
+	response.Diagnostics.Append(diagnostics...)
 	if response.Diagnostics.HasError() || !plan.MAC.IsUnknown() && plan.MAC.Address() == state.MAC.Address() {
 		return
 	}
@@ -56,7 +61,7 @@ func (n *node) ModifyPlan(ctx context.Context, request resource.ModifyPlanReques
 	if response.Identity != nil {
 		response.Diagnostics.Append(identify(ctx, response.Identity, plan.MAC.Address())...)
 	}
-	_, diagnostics := n.exchange(ctx, state.MAC.Address(), &plan, revision, api.DryRun())
+	_, diagnostics = n.exchange(ctx, state.MAC.Address(), &plan, revision, api.DryRun())
 	response.Diagnostics.Append(diagnostics...)
 	if !diagnostics.HasError() {
 		response.Diagnostics.AddAttributeWarning(path.Root("mac"), fmt.Sprintf("Node %s gets MAC %s instead of %s",
@@ -66,23 +71,45 @@ func (n *node) ModifyPlan(ctx context.Context, request resource.ModifyPlanReques
 	}
 }
 
+// held reads the state, and tells the other nodes of the run what it has and what may become free.
+func (n *node) held(ctx context.Context, request resource.ModifyPlanRequest) (state model,
+	diagnostics diag.Diagnostics) {
+	if request.State.Raw.IsNull() {
+		return state, nil
+	}
+	diagnostics = request.State.Get(ctx, &state)
+	n.site.HoldNode(state.MAC.Address())
+	if !request.Plan.Raw.Equal(request.State.Raw) {
+		n.site.FreeNode(state.MAC.Address())
+	}
+	return state, diagnostics
+}
+
+// named is MAC and name of a plan of which the rest may be unknown.
+func named(ctx context.Context, plan tfsdk.Plan) (m model, diagnostics diag.Diagnostics) {
+	diagnostics = plan.GetAttribute(ctx, path.Root("mac"), &m.MAC)
+	diagnostics.Append(plan.GetAttribute(ctx, path.Root("name"), &m.Name)...)
+	return m, diagnostics
+}
+
 // check has sledd check the declaration, and compares it with those of the other nodes of the run.
 func (n *node) check(ctx context.Context, request resource.ModifyPlanRequest) diag.Diagnostics {
-	var plan model
-	diagnostics := request.Plan.Get(ctx, &plan)
-	if diagnostics.HasError() {
+	plan, diagnostics := named(ctx, request.Plan)
+	planned := site.PlannedNode{NodeSpec: plan.spec(), Created: request.State.Raw.IsNull(),
+		Known: request.Plan.Raw.IsFullyKnown()}
+	if planned.Known {
+		diagnostics.Append(request.Plan.Get(ctx, &plan)...)
+		planned.NodeSpec = plan.spec()
+	}
+	diagnostics.Append(n.site.PlanNode(planned)...)
+	if !planned.Known || diagnostics.HasError() {
 		return diagnostics
 	}
-	spec := plan.spec()
-	diagnostics.Append(n.site.PlanNode(spec.MAC, spec.Name, request.State.Raw.IsNull())...)
-	if !plan.Disk.IsUnknown() {
-		n.site.PlanDisk(spec.Name, spec.Disk)
+	var found func() diag.Diagnostics
+	if planned.Created && !n.site.HeldNode(planned.MAC) {
+		found = func() diag.Diagnostics { return exists(&plan) }
 	}
-	diagnostics.Append(n.site.Check(ctx, "declare "+plan.String(), func(ctx context.Context, client *api.Client) error {
-		_, err := client.PutNode(ctx, spec, api.DryRun())
-		return err //nolint:wrapcheck // Check explains it
-	})...)
-	return diagnostics
+	return n.site.CheckNode(ctx, "declare "+plan.String(), planned.NodeSpec, found)
 }
 
 // exchange moves the node to its new MAC, in one transaction of sledd, and records that for the bindings of this run.

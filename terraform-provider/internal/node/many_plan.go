@@ -3,6 +3,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -61,24 +62,39 @@ func compare(prior, planned map[string]api.NodeSpec, drifted types.Map) work {
 func (n *nodes) ModifyPlan(ctx context.Context, request resource.ModifyPlanRequest,
 	response *resource.ModifyPlanResponse) {
 	defer site.DropRepeated(&response.Diagnostics)
-	if n.site == nil || request.Plan.Raw.IsNull() {
+	if n.site == nil {
 		return
 	}
 	var plan, state manyModel
-	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
 	if !request.State.Raw.IsNull() {
 		response.Diagnostics.Append(request.State.Get(ctx, &state)...)
 	}
+	if request.Plan.Raw.IsNull() {
+		n.frees(compare(state.specs(), nil, state.Drifted))
+		return
+	}
+	response.Diagnostics.Append(request.Plan.Get(ctx, &plan)...)
 	stored := n.declarations(ctx, request.Private, &response.Diagnostics)
 	if response.Diagnostics.HasError() {
 		return
 	}
 	plan.Drifted = types.MapUnknown(types.StringType)
-	if plan.known() {
+	if !plan.known() {
+		response.Diagnostics.Append(n.site.PlanNode(site.PlannedNode{})...)
+	} else {
 		plan.Drifted = mapFrom(nil)
 		response.Diagnostics.Append(n.check(ctx, compare(state.specs(), plan.specs(), state.Drifted), stored)...)
 	}
 	response.Diagnostics.Append(response.Plan.Set(ctx, &plan)...)
+}
+
+// frees tells the nodes of the run which machines get another declaration, or none.
+func (n *nodes) frees(w work) {
+	for address, spec := range w.prior {
+		if _, stays := w.planned[address]; !stays || spec.Name != w.planned[address].Name {
+			n.site.FreeNode(address)
+		}
+	}
 }
 
 // check compares with what is declared already and with the other resources of the run, and has sledd check the rest.
@@ -89,6 +105,7 @@ func (n *nodes) check(ctx context.Context, w work, stored map[string]declaration
 			added = append(added, address)
 		}
 	}
+	n.frees(w)
 	found, diagnostics := n.look(ctx, added)
 	if diagnostics.HasError() {
 		return diagnostics
@@ -120,20 +137,15 @@ func (n *nodes) check(ctx context.Context, w work, stored map[string]declaration
 func (n *nodes) checkOne(ctx context.Context, w work, address string, stored map[string]declaration) diag.Diagnostics {
 	spec, from := w.planned[address], w.exchanged[address]
 	_, there := w.prior[address]
-	diagnostics := n.site.PlanNode(address, spec.Name, !there && from == "")
-	n.site.PlanDisk(spec.Name, spec.Disk)
+	spec.MACs = stored[cmp.Or(from, address)].MACs
+	diagnostics := n.site.PlanNode(site.PlannedNode{NodeSpec: spec, Created: !there && from == "", Known: true})
 	if from != "" {
 		m := model{MAC: mac.Of(address), Name: types.StringValue(spec.Name)}
 		_, more := (&node{n.site}).exchange(ctx, from, &m, stored[from].Revision, api.DryRun())
 		diagnostics.Append(more...)
 		return diagnostics
 	}
-	spec.MACs = stored[address].MACs
-	diagnostics.Append(n.site.Check(ctx, "declare "+title(spec.Name, address),
-		func(ctx context.Context, client *api.Client) error {
-			_, err := client.PutNode(ctx, spec, api.DryRun())
-			return err //nolint:wrapcheck // Check explains it
-		})...)
+	diagnostics.Append(n.site.CheckNode(ctx, "declare "+title(spec.Name, address), spec, nil)...)
 	return diagnostics
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/terraform-provider/internal/textlist"
@@ -113,6 +114,20 @@ func (g *Guard) limits() diag.Diagnostics {
 		diagnostics.AddError("Too many disks would be wiped", g.excess("max_wipes", "wipes disks of", *g.wipes, g.noted))
 	}
 	return diagnostics
+}
+
+// Limits are those of a request that changes many machines: the provider's, and the lower number of images of both.
+func (g *Guard) Limits(images types.Int64) api.Limits {
+	lower := func(limits ...*int64) *int {
+		var least *int
+		for _, one := range limits {
+			if one != nil && (least == nil || int(*one) < *least) {
+				least = new(int(*one))
+			}
+		}
+		return least
+	}
+	return api.Limits{MaxWipes: lower(g.wipes), MaxReimages: lower(g.limit, images.ValueInt64Pointer())}
 }
 
 // excess is the only report of a plan past a limit, with the machines that are known so far.

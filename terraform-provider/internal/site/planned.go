@@ -3,25 +3,16 @@
 package site
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-
-	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// planned holds what resources of this run have planned so far, for the checks of later ones.
+// planned holds what resources of this run have planned of bindings so far, for the checks of later ones.
 type planned struct {
 	mu    sync.Mutex
-	macs  map[string]string // names of nodes that are created, by MAC
-	names map[string]string // MACs of nodes, by planned name
-	disks map[string]string // selectors of nodes, by planned name
 	bound map[string]string // what binds a machine that was not bound, by MAC
-
-	images map[string]bool // that are registered
 
 	released map[string]bool // MACs of machines whose binding a resource removes
 	adopted  map[string]bool // MACs of machines whose binding another resource takes over as it is
@@ -39,64 +30,6 @@ func put(all *map[string]string, key, value string) string {
 	}
 	(*all)[key] = value
 	return ""
-}
-
-// PlanNode records a planned node. Two of one name, or two new ones with one MAC, are an error.
-func (s *Site) PlanNode(mac, name string, created bool) diag.Diagnostics {
-	s.planned.mu.Lock()
-	defer s.planned.mu.Unlock()
-	if other := put(&s.planned.names, name, mac); other != "" && other != mac {
-		return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("Two nodes are called %s", name),
-			fmt.Sprintf("Those with MAC %s and %s. A name belongs to one node.", other, mac))}
-	}
-	if !created {
-		return nil
-	}
-	if other := put(&s.planned.macs, mac, name); other != "" {
-		return diag.Diagnostics{diag.NewErrorDiagnostic(fmt.Sprintf("Two nodes have MAC %s", mac),
-			fmt.Sprintf("%s and %s. A MAC belongs to one node.", other, name))}
-	}
-	return nil
-}
-
-// PlanDisk records the selector of a planned node.
-func (s *Site) PlanDisk(name, disk string) {
-	s.planned.mu.Lock()
-	defer s.planned.mu.Unlock()
-	put(&s.planned.disks, name, disk)
-}
-
-// PlannedDisk returns what PlanDisk recorded.
-func (s *Site) PlannedDisk(name string) (disk string, found bool) {
-	s.planned.mu.Lock()
-	defer s.planned.mu.Unlock()
-	disk, found = s.planned.disks[name]
-	return disk, found
-}
-
-// DiskOf is the selector of a node that this run declares, by name or MAC; empty: none that is known.
-func (s *Site) DiskOf(reference string) string {
-	s.planned.mu.Lock()
-	defer s.planned.mu.Unlock()
-	if mac, err := api.ParseMAC(reference); err == nil {
-		reference = s.planned.macs[mac]
-	}
-	return s.planned.disks[reference]
-}
-
-// PlanImage records an image that is registered.
-func (s *Site) PlanImage(name string) {
-	s.planned.mu.Lock()
-	defer s.planned.mu.Unlock()
-	note(&s.planned.images, name)
-}
-
-// Planned reports whether the run changes this node or registers this image, so that sledd cannot check yet what needs
-// them.
-func (s *Site) Planned(node, image string) bool {
-	s.planned.mu.Lock()
-	defer s.planned.mu.Unlock()
-	return s.planned.names[node] != "" || s.planned.images[image]
 }
 
 // PlanBinding records that a machine is bound which was not. Two bindings of one machine are an error.
@@ -171,19 +104,4 @@ func (s *Site) Superseded(mac string) bool {
 	s.planned.mu.Lock()
 	defer s.planned.mu.Unlock()
 	return s.planned.replaced[mac]
-}
-
-// Check sends a dry run, so that a plan refuses what the apply would. It reports only what is wrong with the request
-// itself: what is in conflict with another object may be solved by the same apply.
-func (s *Site) Check(ctx context.Context, what string, call func(context.Context, *api.Client) error) diag.Diagnostics {
-	if s.fleet == "" { // such a sledd has no dry run either
-		return nil
-	}
-	return s.Call(ctx, what, func(ctx context.Context, client *api.Client) error {
-		err := call(ctx, client)
-		if api.StatusOf(err) == http.StatusUnprocessableEntity || api.IsDenied(err) || api.IsUnreachable(err) {
-			return err
-		}
-		return nil
-	})
 }

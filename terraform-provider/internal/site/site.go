@@ -62,6 +62,7 @@ type Site struct {
 	exchanges exchanges
 	refreshed refreshed
 	planned   planned
+	world     world
 	mu        sync.Mutex
 	gone      error // the first call that got no answer: the others need not wait for their deadline
 }
