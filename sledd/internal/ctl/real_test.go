@@ -192,15 +192,15 @@ func TestKeysAndUserData(t *testing.T) {
 	s.does(exitDone, "node apply n1 --mac 52:54:00:77:00:01 --disk only", "n1")
 	s.does(exitDone, "bind n1 --wipe-only --keys "+file+" --user-data "+file, "n1")
 	s.does(exitDone, "binding get n1 -o json", `"`+sshkeys.Alice+` me"`)
-	kept := s.does(exitDone, "binding get n1 -o yaml", "user_data_sha256: ").out
+	kept := s.does(exitDone, "binding get n1 -o yaml", "user_data_sha256: hmac-sha256:").out
 	s.does(exitDone, "bind n1 --wipe-only --boot reboot", "reboot")
-	s.does(exitDone, "binding get n1 -o json", `"user_data_sha256": "`)
+	s.does(exitDone, "binding get n1 -o json", `"user_data_sha256": "hmac-sha256:`)
 	written := filepath.Join(t.TempDir(), "binding.yaml")
 	if err := os.WriteFile(written, []byte(kept), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s.does(exitDone, "bind -f "+written, "n1")
-	s.does(exitDone, "binding get n1 -o json", `"user_data_sha256": "`)
+	s.does(exitDone, "binding get n1 -o json", `"user_data_sha256": "hmac-sha256:`)
 	s.does(exitDone, "bind n1 --wipe-only --user-data=", "n1")
 	s.does(exitUsage, "bind -f "+written, "n1 has user data of which the file has only the hash")
 	if got := s.does(exitDone, "binding get n1 -o json", `"generation": 1`); !strings.Contains(got.out, "ssh-ed25519") {
