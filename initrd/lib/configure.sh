@@ -9,7 +9,7 @@ step_configure() {
 	grow_table "$@"
 	disk_mount_root "$configure_disk" || exit $?
 	grow_root "$configure_disk"
-	[ -n "$grow_fixed" ] || lvm_grow
+	[ -n "$grow_fixed" ] || grow_volume
 	disk_make_writable
 	mounts_open "$configure_disk"
 	configure_hostname=$(words_value hostname "$@")

@@ -30,6 +30,15 @@ grow_root() {
 	plan_detail "the root ($grow_number) has not grown: ${grow_last#* } (${grow_last% *}) is behind it"
 }
 
+# grow_volume: the volume of a root on LVM. Of it sledc grow knows nothing.
+grow_volume() {
+	lvm_has "$disk_root_device" || return 0
+	grow_behind=$(sledc filesystem "device=$disk_root_device" behind=yes) || return 1
+	[ -n "$grow_behind" ] || { lvm_grow; return; }
+	grow_fixed=fixed
+	plan_detail "the root (${disk_root_device##*/}) has not grown: bytes lie behind its filesystem at $grow_behind"
+}
+
 # grow_filesystems: permits or forbids the installed system to grow partitions and filesystems at its start. A captured
 # image may have what was forbidden on another node.
 grow_filesystems() {

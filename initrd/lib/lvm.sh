@@ -97,9 +97,11 @@ lvm_open() {
 	lvm_activate
 }
 
+# lvm_has DEVICE: whether it is an active volume of the disk.
+lvm_has() { case " $lvm_volumes" in *" $1 "*) ;; *) return 1 ;; esac }
+
 # lvm_grow: lets the volume of the root fill its volume group, which fills the partitions that it is on.
 lvm_grow() {
-	case " $lvm_volumes" in *" $disk_root_device "*) ;; *) return 0 ;; esac
 	# shellcheck disable=SC2046 # the fields of the line
 	set -- $(echo "$lvm_table" | awk -v root="$disk_root_device" '$1 == root { print $3, $4 }')
 	for lvm_device in $(lvm_query pvs -o pv_name -S "vg_name=$1"); do

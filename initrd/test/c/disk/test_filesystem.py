@@ -75,6 +75,20 @@ def test_several() -> None:
     assert sorted(types(file)) == ["btrfs", "ext4"], types(file)
 
 
+def test_behind() -> None:
+    """Of a filesystem of 8 MiB on 16: where the granule begins that is not zero."""
+    file = make("behind", "-t", "ext4", "-b", "4096")
+    subprocess.run(["resize2fs", file, "8M"], check=True, capture_output=True, timeout=60)
+    put(file, 8 << 20, bytes(SIZE - (8 << 20)))
+    assert ask(file, "behind=yes").stdout == ""
+    put(file, SIZE - 1, b"x")
+    done = ask(file, "behind=yes")
+    assert done.returncode == 0 and done.stdout == f"{SIZE - 4096}\n", done
+    put(file, 8 << 20, b"x")
+    assert ask(file, "behind=yes").stdout == f"{8 << 20}\n"
+    assert types(file) == ["ext4"] and ask(partition("nothing"), "behind=yes").stdout == ""
+
+
 def test_no_filesystem() -> None:
     assert types(partition("zeros")) == []
     noise = partition("noise")
