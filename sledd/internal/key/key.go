@@ -28,6 +28,8 @@ const (
 	ErasureHead = Root + "erasure-head"
 	// MACs are those of further interfaces that nodes boot from.
 	MACs = Root + "macs/"
+	// Logins of browsers, by the SHA-256 of their cookies.
+	Logins = Root + "logins/"
 	// Admissions of nodes: claims, incumbents, windows.
 	Admissions = Root + "admissions/"
 )

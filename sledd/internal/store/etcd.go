@@ -113,6 +113,10 @@ func (e *Etcd) Commit(ctx context.Context, t Transaction) (int64, error) {
 			conditions[i] = clientv3.Compare(clientv3.ModRevision(c.Key).WithRange(c.To), "<", c.Revision+1)
 		}
 	}
+	lease, err := e.lease(ctx, t)
+	if err != nil {
+		return 0, err
+	}
 	operations := make([]clientv3.Op, len(t.Do))
 	for i, o := range t.Do {
 		switch {
@@ -121,7 +125,7 @@ func (e *Etcd) Commit(ctx context.Context, t Transaction) (int64, error) {
 		case o.Delete:
 			operations[i] = clientv3.OpDelete(o.Key)
 		default:
-			operations[i] = clientv3.OpPut(o.Key, string(o.Value))
+			operations[i] = clientv3.OpPut(o.Key, string(o.Value), clientv3.WithLease(lease))
 		}
 	}
 	var answer *clientv3.TxnResponse
@@ -140,6 +144,22 @@ func (e *Etcd) Commit(ctx context.Context, t Transaction) (int64, error) {
 		return 0, ErrChanged
 	}
 	return answer.Header.Revision, nil
+}
+
+// lease grants the lease of a transaction whose keys end; 0: they do not.
+func (e *Etcd) lease(ctx context.Context, t Transaction) (clientv3.LeaseID, error) {
+	if t.Life == 0 {
+		return clientv3.NoLease, nil
+	}
+	var granted *clientv3.LeaseGrantResponse
+	_, err := e.call(ctx, true, func(ctx context.Context, member *clientv3.Client) (err error) {
+		granted, err = member.Grant(ctx, int64(t.Life/time.Second))
+		return err //nolint:wrapcheck // by the caller
+	})
+	if err != nil {
+		return 0, &UnavailableError{Operation: "lease of " + t.first(), Err: err}
+	}
+	return granted.ID, nil
 }
 
 func (t *Transaction) first() string {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/internal/store"
 	"github.com/sled-fleet/sled/sledd/internal/store/storetest"
+	"github.com/sled-fleet/sled/sledd/sleddtest/patience"
 )
 
 func open(t *testing.T, dir string) *store.Etcd {
@@ -70,6 +71,28 @@ func commitComparesRevisions(t *testing.T, etcd store.Store) {
 	if _, ok := snapshot.One(1); ok {
 		t.Fatal("a key that was never written exists")
 	}
+}
+
+func TestKeysWithALifeEnd(t *testing.T) {
+	etcd := open(t, t.TempDir())
+	defer etcd.Close()
+	transaction := store.Transaction{Life: time.Second}
+	transaction.Put("/short", []byte("1"))
+	if _, err := etcd.Commit(t.Context(), transaction); err != nil {
+		t.Fatal(err)
+	}
+	put(t, etcd, "/long", "1", 0)
+	patience.Until(t, "the key with a life is deleted", func() bool {
+		snapshot, err := etcd.Read(t.Context(), store.Key("/short"), store.Key("/long"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, found := snapshot.One(1); !found {
+			t.Fatal("the other key is gone")
+		}
+		_, found := snapshot.One(0)
+		return !found
+	})
 }
 
 func TestConditionOnARangeSeesNewKeys(t *testing.T) { onBoth(t, conditionOnARangeSeesNewKeys) }

@@ -108,8 +108,9 @@ type Operation struct {
 
 // Transaction is all or nothing.
 type Transaction struct {
-	If []Condition
-	Do []Operation
+	If   []Condition
+	Do   []Operation
+	Life time.Duration // after which etcd deletes the keys that it puts, unless they are put again; 0: never
 }
 
 // Put adds a key to write.

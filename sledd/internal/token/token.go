@@ -83,6 +83,9 @@ func Derive(boot, address string, generation int64, now time.Time, life time.Dur
 // MintOperator makes a token for an operator.
 func MintOperator() string { return "sledu_" + random() }
 
+// MintLogin makes the cookie of a login.
+func MintLogin() string { return random() }
+
 func random() string {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // never fails: the Go runtime ends the process first
