@@ -22,6 +22,11 @@ var sequences = regexp.MustCompile("\x1b\\[[0-?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*
 func (r Raw) String() string {
 	text := strings.ToValidUTF8(r.bytes, "\uFFFD")
 	text = strings.ReplaceAll(sequences.ReplaceAllString(text, ""), "\r", "")
+	return Lines(text)
+}
+
+// Lines returns a text of many lines without control and format characters (but newline and tab), and tokens.
+func Lines(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && !isPrintable(r) {
 			return '?'

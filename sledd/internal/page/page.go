@@ -26,9 +26,12 @@ const (
 	openShown   = 6  // failures whose log is open
 )
 
+// Style is the style sheet of all pages.
+//
+//go:embed style.css
+var Style string
+
 var (
-	//go:embed style.css
-	style string
 	//go:embed *.html
 	sources embed.FS
 )
@@ -39,7 +42,7 @@ var pages = template.Must(template.Must(template.New("style").Funcs(template.Fun
 	"startName": wording.StartName, "entryName": wording.EntryName,
 	"copies": wording.SentCopies, "sent": wording.SentHow,
 	"stage": stageOf, "has": has, "took": rollout.Took,
-}).Parse("<style>\n"+style+"</style>")).ParseFS(sources, "*.html"))
+}).Parse("<style>\n"+Style+"</style>")).ParseFS(sources, "*.html"))
 
 // view is the data of the template.
 type view struct {
