@@ -27,6 +27,17 @@ func (s *Sledd) Ask(method, path, token, body string, headers ...string) Answer 
 	return answer
 }
 
+// AskOnce sends a request as a browser does: with headers in pairs and without a token. It follows no redirect.
+func (s *Sledd) AskOnce(method, path, body string, headers ...string) Answer {
+	s.t.Helper()
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := s.try(client, method, path, "", body, headers...)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer
+}
+
 // Try is Ask for other goroutines than the test's.
 func (s *Sledd) Try(method, path, token, body string, headers ...string) (Answer, error) {
 	return s.try(http.DefaultClient, method, path, token, body, headers...)

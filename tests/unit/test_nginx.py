@@ -67,14 +67,14 @@ def test_a_client_does_not_choose_its_address(front: Front) -> None:
     Sledd.clients.clear()
     plain, encrypted = front.plain(), front.encrypted()
     get(plain, "/boot/52-54-00-77-00-01.ipxe", **forged)
-    for path in ("/node/v1/x/plan", "/v1/nodes", "/v1/events", "/readyz"):
+    for path in ("/node/v1/x/plan", "/v1/nodes", "/v1/events", "/readyz", "/ui/"):
         get(encrypted, path, **forged)
     for connection in (plain, encrypted):
         connection.close()
-    assert Sledd.clients == ["127.0.0.1"] * 5
+    assert Sledd.clients == ["127.0.0.1"] * 6
 
 
-OPERATORS = ("/v1/nodes", "/v1/events", "/openapi.json", "/readyz")
+OPERATORS = ("/v1/nodes", "/v1/events", "/openapi.json", "/readyz", "/ui/", "/ui/nodes/n1", "/")
 
 
 @pytest.mark.parametrize("front", [{"nginx_operator_networks": ["10.99.0.0/16"]}], indirect=True)

@@ -22,6 +22,7 @@ var floors = [][]string{
 	{"detour"},
 	{"ctl/ctltest", "ctl/live", "link", "metrics", "multicast", "nodetx", "page"},
 	{"ctl", "fleet", "intake", "rolloutstore"},
+	{"web"},
 	{"server"},
 }
 

@@ -22,6 +22,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/multicast"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/rolloutstore"
+	"github.com/sled-fleet/sled/sledd/internal/web"
 )
 
 const (
@@ -68,6 +69,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /healthz", s.healthy)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("GET /metrics", s.Metrics.Handler())
+	(&web.Web{Fleet: s.Fleet, Rollouts: s.Rollouts, Hub: s.Hub, Consoles: s.Consoles, Log: s.Log,
+		Version: s.Version}).Register(mux)
 	return s.observe(mux)
 }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	reports "github.com/sled-fleet/sled/sledd/internal/page"
+	"github.com/sled-fleet/sled/sledd/internal/rollout"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
+)
+
+var (
+	//go:embed html
+	sources embed.FS
+	//go:embed dashboard.css
+	ownStyle string
+	//go:embed icon.svg
+	iconImage string
+)
+
+// styleSheet is that of the reports, and what only the dashboard has.
+var styleSheet = reports.Style + ownStyle
+
+// Paths of what does not change until the next upgrade. They depend on the content: a browser may keep it, and gets the
+// new one after an upgrade.
+var (
+	stylePath = pathOf(styleSheet, ".css")
+	iconPath  = pathOf(iconImage, ".svg")
+)
+
+func pathOf(content, suffix string) string {
+	sum := sha256.Sum256([]byte(content))
+	return "/ui/static/" + hex.EncodeToString(sum[:8]) + suffix
+}
+
+// static answers with a file.
+func static(content, kind string) http.HandlerFunc {
+	return func(out http.ResponseWriter, _ *http.Request) {
+		out.Header().Set("Content-Type", kind)
+		out.Header().Set("Cache-Control", "private, max-age=31536000, immutable")
+		_, _ = out.Write([]byte(content)) // the browser may be gone
+	}
+}
+
+var functions = template.FuncMap{
+	"age": age, "clock": clock, "day": day,
+	"zone": func(t time.Time) string { return t.Local().Format("MST") },
+	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, "kind": kindOf, "phase": wording.Phase,
+	"name": wording.NodeName, "image": wording.Image, "note": wording.Note, "step": wording.Step, "percent": percent,
+	"left": wording.TimeLeft, "reason": wording.Reason, "detail": wording.Detail, "generation": wording.Generation,
+	"nodes": wording.Nodes, "bytes": wording.Bytes, "used": wording.Used, "digest": wording.ShortDigest,
+	"what": wording.EventKind, "words": wording.EventDetail, "claimed": wording.ClaimedName, "alarm": wording.Alarm,
+	"incumbent": wording.Incumbent, "silent": wording.Silent, "seconds": wording.Seconds, "overdue": wording.Overdue,
+	"tookOf": wording.RolloutTook, "duration": wording.Clock, "bootOrder": wording.BootOrder, "rescue": wording.Detour,
+	"wait": wording.Wait, "tab": newTab, "atWork": wording.AtWork, "groupNote": group.Note,
+	"yesno": wording.YesNo, "style": func() string { return stylePath },
+	"icon": func() string { return iconPath }, "times": wording.Times, "join": strings.Join,
+	"tens": func(n int64) int64 { return n / 10 }, "took": rollout.Took,
+}
+
+// templates are the pages by the name of their view.
+var templates = func() map[string]*template.Template {
+	shared := template.Must(template.New("").Funcs(functions).ParseFS(sources, "html/layout.html", "html/parts.html"))
+	found := map[string]*template.Template{}
+	files, err := sources.ReadDir("html")
+	if err != nil {
+		panic(fmt.Sprintf("embedded files: %v", err)) // our own: cannot happen
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(file.Name(), ".html")
+		if name != "layout" && name != "parts" {
+			found[name] = template.Must(template.Must(shared.Clone()).ParseFS(sources, path.Join("html", file.Name())))
+		}
+	}
+	return found
+}()
+
+// age is the time since another one, as people say it; a dash for the zero time.
+func age(now, t time.Time) string {
+	if t.IsZero() {
+		return "–"
+	}
+	return wording.Age(now, t)
+}
+
+// clock is the time of the day, day that of a year, as where sledd runs.
+func clock(t time.Time) string { return t.Local().Format(time.TimeOnly) }
+
+func day(t time.Time) string { return wording.Time(t) }
+
+// tab is a link of the navigation.
+type tab struct {
+	Link, Text string
+	Here       bool
+}
+
+func newTab(nav, name, link, text string) tab { return tab{link, text, nav == name} }
