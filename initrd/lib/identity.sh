@@ -57,7 +57,8 @@ identity_foreign='/etc/hostid /etc/krb5.keytab /etc/salt/minion_id /etc/salt/pki
 	/etc/zypp/credentials.d/SCCcredentials /var/lib/ubuntu-advantage/private/machine-token.json
 	/var/lib/samba/private/secrets.tdb /var/lib/tailscale/tailscaled.state /var/lib/zerotier-one/identity.secret
 	/var/lib/teleport/host_uuid /etc/wireguard/*.conf /var/lib/mysql/auto.cnf /etc/qualys/hostid
-	/opt/CrowdStrike/falconstore /etc/ssl/private/ssl-cert-snakeoil.key /etc/multipath/bindings'
+	/opt/CrowdStrike/falconstore /var/lib/systemd/home/local.private
+	/etc/ssl/private/ssl-cert-snakeoil.key /etc/multipath/bindings'
 
 # State of the machine that the image was made on.
 identity_state() {
@@ -68,7 +69,7 @@ identity_state() {
 	identity_storage
 	# shellcheck disable=SC2086 # patterns
 	identity_found=$(set -f && sledc tree names "$disk_root" $identity_foreign)
-	for identity_file in /etc/fstab /etc/crypttab; do
+	for identity_file in /etc/fstab /etc/crypttab '/etc/systemd/system/*.mount' '/etc/systemd/system/*.swap'; do
 		! configure_says '^[^#]*/dev/disk/by-\(id\|path\)/' "$identity_file" ||
 			identity_found="$identity_found $identity_file"
 	done
