@@ -52,6 +52,18 @@ func (b *binding) follow(ctx context.Context, reference string, was *record, fou
 	return found, diagnostics
 }
 
+// elsewhere records the MAC under which a node is that seems to be gone.
+func (b *binding) elsewhere(ctx context.Context, was *record) diag.Diagnostics {
+	if !was.Gone {
+		return nil
+	}
+	other, diagnostics := b.look(ctx, was.Name)
+	if other != nil && was.movedTo(*other) {
+		was.Moved = other.MAC
+	}
+	return diagnostics
+}
+
 // movedTo reports whether a node has the name and the binding of the record, so that it is the same under another MAC.
 func (r *record) movedTo(node api.Node) bool {
 	if node.Binding == nil {

@@ -73,6 +73,18 @@ func TestAccExchangedMAC(t *testing.T) {
 	}
 }
 
+// A binding whose MAC was exchanged outside is told to be under the new one, not to be gone.
+func TestAccExchangedOutside(t *testing.T) {
+	l := start(t)
+	l.declare(strings.Replace(n("n1", image("v1")), `node = "n1"`, `node = "`+sleddtest.MAC(1)+`"`, 1))
+	l.Apply()
+	l.sledd.Machine(1).Fulfil()
+	if _, err := l.sledd.Client().ReplaceNode(t.Context(), "n1", sleddtest.MAC(20)); err != nil {
+		t.Fatal(err)
+	}
+	l.has(l.plan(0), "n1 is bound under another MAC, "+sleddtest.MAC(20)+", after generation 1")
+}
+
 // What cannot be exchanged is refused by the plan: a MAC of another node. Another name too is another machine.
 func TestAccExchangeIsRefused(t *testing.T) {
 	l := start(t)

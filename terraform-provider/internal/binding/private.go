@@ -33,6 +33,7 @@ type record struct {
 	Disks    []api.Disk `json:"disks,omitempty"`    // of the node, as it reported them
 	Absent   bool       `json:"absent,omitempty"`   // somebody took the binding away
 	Gone     bool       `json:"gone,omitempty"`     // and deleted the node
+	Moved    string     `json:"moved,omitempty"`    // or gave it this MAC
 	Imported bool       `json:"imported,omitempty"` // and nothing applied since
 	// of what the import found, while the configuration does not name it
 	Kept     desired.Kept `json:"kept,omitzero"`
@@ -42,14 +43,14 @@ type record struct {
 // look records what is stored now. A version stands for the user data.
 func (r *record) look(node api.Node, stored api.Binding, version string) {
 	r.Desired, r.Generation, r.Revision = desired.Of(stored).As(version), stored.Generation, stored.Revision
-	r.Absent, r.Gone = false, false
+	r.Absent, r.Gone, r.Moved = false, false, ""
 	r.Status, r.Name, r.Disk, r.Disks = node.Status.Generation, node.Name, node.Disk, node.Facts.Candidates()
 	r.Keep = node.KeepDisks
 }
 
 // miss records that nothing is stored any more; nil: not even the node.
 func (r *record) miss(node *api.Node) {
-	r.Absent, r.Gone, r.Revision = true, node == nil, 0
+	r.Absent, r.Gone, r.Moved, r.Revision = true, node == nil, "", 0
 	if node != nil {
 		r.Status, r.Name, r.Disk, r.Disks = node.Status.Generation, node.Name, node.Disk, node.Facts.Candidates()
 		r.Keep = node.KeepDisks
@@ -58,7 +59,10 @@ func (r *record) miss(node *api.Node) {
 
 // absence is what is there instead of the binding.
 func (r *record) absence() string {
-	if r.Gone {
+	switch {
+	case r.Moved != "":
+		return fmt.Sprintf("bound under another MAC, %s, after generation %d", r.Moved, r.Generation)
+	case r.Gone:
 		return fmt.Sprintf("not known to sledd any more, after generation %d", r.Generation)
 	}
 	return fmt.Sprintf("not bound any more, after generation %d", r.Generation)

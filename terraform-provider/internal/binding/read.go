@@ -46,6 +46,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 	}
 	if (node == nil || node.Binding == nil) && was != nil { // absence is drift too: on_drift decides
 		was.miss(node)
+		response.Diagnostics.Append(b.elsewhere(ctx, was)...)
 		state.Drift, state.Wipes = types.StringValue(was.absence()), types.StringNull()
 		write(ctx, &state, &response.State.Raw, &response.Diagnostics)
 		response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
