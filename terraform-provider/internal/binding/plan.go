@@ -174,7 +174,10 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	case node == nil:
 		return b.planDeclared(ctx, plan, replaced)
 	case !node.Declared:
-		_, diagnostics = b.site.Declared(ctx, node.MAC)
+		var planned site.PlannedNode
+		if planned, diagnostics = b.site.Declared(ctx, node.MAC); planned.Known {
+			node.NodeSpec = planned.NodeSpec
+		}
 	}
 	plan.MAC = types.StringValue(node.MAC)
 	if replaced { // else the CLI plans it again

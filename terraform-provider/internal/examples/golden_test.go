@@ -50,3 +50,33 @@ func TestFirstExamplesHaveSafeDefaults(t *testing.T) {
 		t.Error("the pattern finds nothing")
 	}
 }
+
+// Each error and warning that a page quotes is one that a test of a guide compares with what a command printed. Dots
+// stand for what differs each time.
+func TestPagesQuoteWhatIsPrinted(t *testing.T) {
+	source, err := os.ReadFile("guides_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := regexp.MustCompile(`"\s*\+\s*"`).ReplaceAllString(string(source), "")
+	message := regexp.MustCompile(`(?m)^(?:Error|Warning): (.+)$`)
+	count := 0
+	pages := append(match(t, "../../templates", "*.tmpl"), match(t, "../../templates/guides", "*.tmpl")...)
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range message.FindAllStringSubmatch(string(text), -1) {
+			count++
+			for _, part := range regexp.MustCompile(`\S*\.\.\.`).Split(found[1], -1) {
+				if !strings.Contains(compared, part) {
+					t.Errorf("%s: no test compares %q", page, found[1])
+				}
+			}
+		}
+	}
+	if count < 9 {
+		t.Errorf("only %d messages found", count)
+	}
+}

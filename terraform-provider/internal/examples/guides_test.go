@@ -54,7 +54,8 @@ func quoted(t *testing.T, guide, printed string, texts ...string) {
 func TestAccFirstNode(t *testing.T) {
 	s, cli := begin(t, "first-node")
 	s.Machine(1).Facts()
-	says(t, cli.Must("plan"), "2 to add")
+	quoted(t, "first-node", cli.Must("plan"), "n1: disk serial:LAB-0001 is wiped and gets image debian-12-v1 "+
+		"(generation 0 -> 1)")
 	cli.Apply()
 	reimage(s, 1)
 	cli.Empty()
@@ -123,7 +124,9 @@ func TestAccGrowing(t *testing.T) {
 	cli.Apply()
 	reimage(s, 1, 2)
 	cli.Write(read(t, filepath.Join(shown, "guides/growing/after"), "*.tf"))
-	says(t, cli.Must("plan"), "1 to add, 0 to change, 0 to destroy", "2 bindings are taken over as they are",
+	plan := cli.Must("plan")
+	quoted(t, "growing", plan, "2 bindings are taken over as they are")
+	says(t, plan, "1 to add, 0 to change, 0 to destroy",
 		"n1 (52:54:00:77:00:01), from terraform, at generation 1")
 	cli.Apply()
 	cli.Empty()
@@ -169,6 +172,18 @@ func TestAccDrift(t *testing.T) {
 		t.Errorf("n2 is bound to %s, generation %d", b.Image, b.Generation)
 	}
 	cli.Empty()
+
+	s.Register("rescue-1")
+	s.Bind(api.BindingSpec{Node: "n1", Image: "rescue-1", Owner: "terraform"})
+	quoted(t, "drift", cli.Must("plan"), "n1 is bound to image rescue-1 instead of image debian-12-v1, at generation 3",
+		"Somebody else changed the binding. The plan changes nothing (on_drift = \"warn\"). To get what is declared, set "+
+			"on_drift = \"reimage\" or another reimage_trigger; to keep what is bound, declare it.")
+	if err := s.Client().DeleteBinding(t.Context(), "n1", api.As("terraform")); err != nil {
+		t.Fatal(err)
+	}
+	quoted(t, "drift", cli.Must("plan"), "n1 is not bound any more, after generation 2")
+	t.Setenv("SLED_SERVER", acctest.StartAlone(t).URL)
+	quoted(t, "drift", cli.Run("plan").Text, "This state belongs to fleet ", ", the server is fleet ")
 }
 
 func TestAccTearDown(t *testing.T) {
@@ -178,6 +193,7 @@ func TestAccTearDown(t *testing.T) {
 	cli.Empty()
 	shows(t, "tear-down/destroy.txt", cli.Must("plan", "-destroy"), true)
 	out := cli.Run("destroy", "-auto-approve")
+	quoted(t, "tear-down", out.Text, "Node n1 is wiped at its next boot")
 	if out.Code == 0 {
 		t.Errorf("n1 was forgotten before it was wiped:\n%s", out.Text)
 	}
@@ -203,6 +219,7 @@ func TestAccCI(t *testing.T) {
 	s.Bind(api.BindingSpec{Node: "n1", Image: "debian-12-v1", Hostname: "other", Owner: "ci"})
 	out := cli.Run("apply", "plan.tfplan")
 	quoted(t, "first-node", out.Text, "Changed since the plan was made")
+	quoted(t, "drift", out.Text, "Changed since the plan was made: could not bind node n1")
 	if b := s.Node(1).Binding; out.Code != 1 || b.Image != "debian-12-v1" {
 		t.Errorf("exit code %d, n1 is bound to %s", out.Code, b.Image)
 	}
