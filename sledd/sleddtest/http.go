@@ -20,6 +20,12 @@ type Answer struct {
 // Ask sends a request with a token and headers in pairs, as it is.
 func (s *Sledd) Ask(method, path, token, body string, headers ...string) Answer {
 	s.t.Helper()
+	if s.Lost != nil && strings.HasPrefix(path, "/node/") {
+		if _, err := s.Try(method, path, token, body, headers...); err != nil {
+			s.t.Fatalf("%s %s: %v", method, path, err)
+		}
+		s.Lost(method, path)
+	}
 	answer, err := s.Try(method, path, token, body, headers...)
 	if err != nil {
 		s.t.Fatalf("%s %s: %v", method, path, err)

@@ -83,6 +83,9 @@ type Sledd struct {
 	Hub      *events.Hub
 	Capacity *capacity.Gauge
 
+	// Lost is called with each request of a node whose response is lost: it is then sent again. nil: none is lost.
+	Lost func(method, path string)
+
 	t       testing.TB
 	options Options
 	client  *api.Client

@@ -27,7 +27,7 @@ const (
 // that node is to be captured. One that ends later becomes a file that no image names.
 func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int64) error {
 	var full error
-	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
+	err := in.update(ctx, mac, []nodetx.Want{nodetx.Events(recent)}, func(tx *nodeTx) error {
 		record, err := tx.authenticate(bearer, token.Boot, current)
 		if err != nil {
 			return err
@@ -42,7 +42,7 @@ func (in *Intake) Upload(ctx context.Context, mac, bearer string, generation int
 		if full = in.Uploads.room(plan.CapturedStem(tx.MAC, generation)); full != nil {
 			event.Detail = nodetext.Clean("refused: " + full.Error())
 		}
-		tx.AddEvent(event)
+		tx.addOnce(event)
 		return nil
 	})
 	if err == nil && full != nil {

@@ -106,7 +106,7 @@ func (in *Intake) takesLog(tx *nodeTx, bytes int) error {
 // Log takes the last lines of a step.
 func (in *Intake) Log(ctx context.Context, mac, bearer string, step int, text api.Raw) (string, error) {
 	renewed := ""
-	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
+	err := in.update(ctx, mac, []nodetx.Want{nodetx.Events(recent)}, func(tx *nodeTx) error {
 		allowed := current
 		if tx.Detour() != nil {
 			allowed = anyAge
@@ -121,7 +121,7 @@ func (in *Intake) Log(ctx context.Context, mac, bearer string, step int, text ap
 		renewed = in.renew(tx, record)
 		tx.Status().Seen = tx.Now
 		tx.Writes.Put(key.Logs+mac, text.Bytes())
-		tx.AddEvent(api.Event{Kind: "log", Generation: tx.Status().Generation, Step: step})
+		tx.addOnce(api.Event{Kind: "log", Generation: tx.Status().Generation, Step: step})
 		return nil
 	})
 	return renewed, err

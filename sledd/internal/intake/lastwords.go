@@ -8,6 +8,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/key"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
@@ -24,7 +25,7 @@ const longestCause = 200
 // facts: it does not depend on the binding.
 func (in *Intake) LastWords(ctx context.Context, mac, bearer string, text api.Raw) (string, error) {
 	renewed, stored := "", text.Bytes()
-	err := in.update(ctx, mac, nil, func(tx *nodeTx) error {
+	err := in.update(ctx, mac, []nodetx.Want{nodetx.Events(recent)}, func(tx *nodeTx) error {
 		record, err := tx.authenticate(bearer, token.Boot, anyAge)
 		if err != nil {
 			return err
@@ -35,7 +36,7 @@ func (in *Intake) LastWords(ctx context.Context, mac, bearer string, text api.Ra
 		renewed = in.renew(tx, record)
 		tx.Status().Seen = tx.Now
 		tx.Writes.Put(key.Logs+mac, stored)
-		tx.AddEvent(api.Event{Kind: "lastwords", Generation: tx.Status().Generation, Bytes: int64(len(stored)),
+		tx.addOnce(api.Event{Kind: "lastwords", Generation: tx.Status().Generation, Bytes: int64(len(stored)),
 			Detail: cause(text)})
 		return nil
 	})

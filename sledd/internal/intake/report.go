@@ -119,6 +119,17 @@ func alreadyApplied(list []api.Event, sent report.Report, line report.Line) bool
 	return false
 }
 
+// addOnce adds an event, unless it was added already in this run: its request is sent again.
+func (tx *nodeTx) addOnce(event api.Event) {
+	event.Run = tx.Status().Run.Number
+	if !slices.ContainsFunc(tx.Events(), func(earlier api.Event) bool {
+		return earlier.Kind == event.Kind && earlier.Run == event.Run && earlier.Step == event.Step &&
+			earlier.Detail == event.Detail
+	}) {
+		tx.AddEvent(event)
+	}
+}
+
 func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line,
 	earlier []api.Event) error {
 	if line.Kind == report.Progress {

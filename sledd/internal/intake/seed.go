@@ -15,6 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/operand"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/token"
@@ -24,7 +25,7 @@ import (
 // boot token that got it first may request it again until the generation is operational: the
 // response may have been lost on the way. It is the same one then.
 func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte, renewed string, err error) {
-	err = in.update(ctx, address, nil, func(tx *nodeTx) error {
+	err = in.update(ctx, address, []nodetx.Want{nodetx.Events(recent)}, func(tx *nodeTx) error {
 		record, err := tx.authenticate(bearer, token.Boot, current)
 		if err != nil {
 			return err
@@ -51,7 +52,7 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 		tx.Status().Seen, tx.Status().SeedNumber = tx.Now, tx.Binding().SeedNumber
 		isSeed := func(event api.Event) bool { return event.Kind == "seed" }
 		if !slices.ContainsFunc(tx.NewEvents(), isSeed) { // the alarm is the event of this seed, too
-			tx.AddEvent(api.Event{Kind: "seed", Generation: tx.Generation()})
+			tx.addOnce(api.Event{Kind: "seed", Generation: tx.Generation()})
 		}
 		seed, err = in.pack(tx, text, issued)
 		return err

@@ -50,16 +50,25 @@ type nodeResponse struct {
 }
 
 func (s *Server) nodeAPI(mux *http.ServeMux) {
-	mux.HandleFunc("POST /node/v1/{mac}/hello", s.hello)
-	mux.HandleFunc("GET /node/v1/{mac}/plan", s.node(0, s.plan))
-	mux.HandleFunc("GET /node/v1/{mac}/seed", s.node(0, s.seed))
-	mux.HandleFunc("GET /node/v1/{mac}/upload", s.node(0, s.upload))
-	mux.HandleFunc("GET /node/v1/{mac}/captured", s.node(0, s.captured))
-	mux.HandleFunc("POST /node/v1/{mac}/report", s.node(maxReport, s.report))
-	mux.HandleFunc("POST /node/v1/{mac}/facts", s.node(maxFacts, s.facts))
-	mux.HandleFunc("POST /node/v1/{mac}/log", s.node(maxLog, s.log))
-	mux.HandleFunc("POST /node/v1/{mac}/lastwords", s.node(maxLog, s.lastWords))
-	mux.HandleFunc("POST /node/v1/{mac}/operational", s.node(maxOperational, s.operational))
+	for pattern, handler := range s.nodeRoutes() {
+		mux.HandleFunc(pattern, handler)
+	}
+}
+
+// nodeRoutes are all requests of nodes. A node repeats one whose response was lost, so each has the same effect then.
+func (s *Server) nodeRoutes() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"POST /node/v1/{mac}/hello":       s.hello,
+		"GET /node/v1/{mac}/plan":         s.node(0, s.plan),
+		"GET /node/v1/{mac}/seed":         s.node(0, s.seed),
+		"GET /node/v1/{mac}/upload":       s.node(0, s.upload),
+		"GET /node/v1/{mac}/captured":     s.node(0, s.captured),
+		"POST /node/v1/{mac}/report":      s.node(maxReport, s.report),
+		"POST /node/v1/{mac}/facts":       s.node(maxFacts, s.facts),
+		"POST /node/v1/{mac}/log":         s.node(maxLog, s.log),
+		"POST /node/v1/{mac}/lastwords":   s.node(maxLog, s.lastWords),
+		"POST /node/v1/{mac}/operational": s.node(maxOperational, s.operational),
+	}
 }
 
 // bodyError is a fault of a request of a node: 400.
