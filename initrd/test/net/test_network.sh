@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# network_up of the Sled system, with busybox's udhcpc and ip, over a cable to a dnsmasq that leases what sites lease:
-# a server behind the router is reached. As root; prints TAP.
+# network_up of the Sled system, with busybox's udhcpc, ip and nc, over cables to a dnsmasq that leases what sites
+# lease: a server behind the router is reached. As root; prints TAP.
 set -eu
 [ "${1-}" = inside ] || exec unshare --mount --net --pid --fork --kill-child --mount-proc "$0" inside
 initrd=$(cd "$(dirname "$0")/../.." && pwd)
@@ -9,71 +9,115 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mount -t tmpfs tmpfs /run
 mkdir "$work/tools"
-for applet in ip udhcpc awk ping; do ln -s "$(command -v busybox)" "$work/tools/$applet"; done
+for applet in ip udhcpc awk ping nc; do ln -s "$(command -v busybox)" "$work/tools/$applet"; done
+ip link set lo up
+ip address add 10.99.0.1/32 dev lo
+ip address add fd99::1/128 dev lo
+"$work/tools/nc" -ll -p 443 -e true &
 
-# The interface is a cable, which has no device: what /sys says of it is written down.
+# node ARGUMENTS: the kernel command line. The interfaces are cables, which have no device: what /sys says of them is
+# written down.
 node() {
-	mkdir -p "$ROOT/dev" "$ROOT/etc" "$ROOT/lib" "$ROOT/proc" "$ROOT/run" "$ROOT/sys/class/net/eth0/device"
+	mkdir -p "$ROOT/dev" "$ROOT/etc" "$ROOT/lib" "$ROOT/proc" "$ROOT/run"
 	ln -s "$initrd/lib" "$ROOT/lib/sled"
-	ln -s /proc/uptime "$ROOT/proc/uptime"
+	ln -s /proc/uptime /proc/sys "$ROOT/proc"
 	: >"$ROOT/dev/kmsg"
-	echo 'sled.mac=52:54:00:77:00:01' >"$ROOT/proc/cmdline"
-	echo 52:54:00:77:00:01 >"$ROOT/sys/class/net/eth0/address"
-	echo 1 >"$ROOT/sys/class/net/eth0/carrier"
+	echo "$1" >"$ROOT/proc/cmdline"
+	ip netns add "$name"
+	card 1
 }
 
-# cable NAME: the node's end is eth0 in a namespace of its own; behind the other end are two routers and a server.
-cable() {
-	ip netns add "$1"
-	ip link add "$1" type veth peer name eth0 address 52:54:00:77:00:01 netns "$1"
-	for address in 10.9.0.1/24 10.9.0.254/24 10.9.9.9/32 10.99.0.1/32; do ip address add "$address" dev "$1"; done
-	ip link set "$1" up
+# card NUMBER: a cable to the node's eth0, eth1 and so on. Behind the other end are two routers and the server.
+card() {
+	near=eth$(($1 - 1)) far=$name-$1
+	cards="$cards $far"
+	mkdir -p "$ROOT/sys/class/net/$near/device"
+	echo "52:54:00:77:00:0$1" >"$ROOT/sys/class/net/$near/address"
+	echo 1 >"$ROOT/sys/class/net/$near/carrier"
+	ip link add "$far" type veth peer name "$near" address "52:54:00:77:00:0$1" netns "$name"
+	echo 0 >"/proc/sys/net/ipv6/conf/$far/accept_dad"
+	ip link set "$far" up
 }
 
-# leases NAME OPTION...: dnsmasq hands out 10.9.0.50.
+# routers CARD: whose addresses they have.
+routers() {
+	for address in 10.9.0.1/24 10.9.0.254/24 10.9.9.9/32 fd09::1/64; do
+		ip address add "$address" dev "$name-$1"
+	done
+}
+
+# leases CARD ADDRESS OPTION...: a dnsmasq hands out ADDRESS.
 leases() {
-	name=$1
-	shift
+	card=$name-$1 address=$2
+	shift 2
 	dnsmasq --keep-in-foreground --user=root --port=0 --conf-file=/dev/null --leasefile-ro --no-ping --pid-file \
-		--interface="$name" --bind-interfaces --dhcp-authoritative --dhcp-range=10.9.0.50,10.9.0.50 "$@" \
-		>"$ROOT/dnsmasq.log" 2>&1 &
+		--interface="$card" --bind-interfaces --dhcp-authoritative --dhcp-range="$address,$address" "$@" \
+		>>"$ROOT/dnsmasq.log" 2>&1 &
 }
 
-# up NAME: the node gets its network, and reaches the server behind the router.
+# up SERVER: the node gets its network, and reaches the server behind the router.
 up() {
 	# shellcheck disable=SC2016 # expanded there
-	ip netns exec "$1" env ROOT="$ROOT" MOCK='' console_devices='' PATH="$work/tools:$PATH" sh -euc '
+	ip netns exec "$name" env ROOT="$ROOT" MOCK='' console_devices='' PATH="$work/tools:$PATH" sh -euc '
 		for part in words console wait network; do . "$0/lib/$part.sh"; done
 		network_up
-		ping -c 1 -W 5 10.99.0.1 >/dev/null
-		ip route
-		ip link show eth0' "$initrd" >"$ROOT/network" 2>&1
+		wait_for 30 "an answer" ping -c 1 -W 2 "$1" >/dev/null
+		echo "identity $network_mac"
+		ip -4 route; ip -6 route; ip link' "$initrd" "$1" >"$ROOT/network" 2>&1
 }
 
-# has PATTERN: the node's network has it.
-has() { grep -q -e "$1" "$ROOT/network"; }
-
 number=0 failed=0
-# lease WHAT PATTERN OPTION...
-lease() {
-	number=$((number + 1))
-	what=$1 pattern=$2
-	shift 2
+begin() {
+	number=$((number + 1)) name=c$number cards=''
 	export ROOT="$work/$number"
-	node
-	cable "c$number"
-	leases "c$number" "$@"
-	if up "c$number" && has "$pattern"; then
-		echo "ok $number - $what"
+}
+
+# expect WHAT PATTERN SERVER: the pattern is of the node's network.
+expect() {
+	if up "$3" && grep -q -e "$2" "$ROOT/network"; then
+		echo "ok $number - $1"
 	else
-		echo "not ok $number - $what"
+		echo "not ok $number - $1"
+		touch "$ROOT/dnsmasq.log"
 		sed 's/^/# /' "$ROOT/network" "$ROOT/dev/kmsg" "$ROOT/dnsmasq.log"
 		failed=1
 	fi
-	ip link del "c$number"
+	for far in $cards; do ip link del "$far"; done
 }
 
-echo 1..4
+# lease WHAT PATTERN OPTION...
+lease() {
+	what=$1 pattern=$2
+	shift 2
+	begin
+	node sled.mac=52:54:00:77:00:01
+	routers 1
+	leases 1 10.9.0.50 "$@"
+	expect "$what" "$pattern" 10.99.0.1
+}
+
+# static WHAT PATTERN SERVER WORDS
+static() {
+	begin
+	node "sled.mac=52:54:00:77:00:01 sled.net=$4"
+	routers 1
+	expect "$1" "$2" "$3"
+}
+
+# The first card has no DHCP server, the second one a lease of a network that leads nowhere.
+wrong() {
+	begin
+	node 'quiet sled.servers=https://[fd99::1],https://10.99.0.1'
+	card 2
+	card 3
+	ip address add 10.8.0.1/24 dev "$name-2"
+	leases 2 10.8.0.50 --dhcp-option=option:router,10.8.0.77
+	routers 3
+	leases 3 10.9.0.50 --dhcp-option=option:router,10.9.0.1
+	expect 'the third card leads to a server' '^identity 52:54:00:77:00:03$' 10.99.0.1
+}
+
+echo 1..7
 lease 'a router' '^default via 10\.9\.0\.1 ' --dhcp-option=option:router,10.9.0.1
 lease 'a /32 whose router is elsewhere' '^default via 10\.9\.9\.9 ' \
 	--dhcp-option=option:router,10.9.9.9 --dhcp-option=option:netmask,255.255.255.255
@@ -81,4 +125,7 @@ lease 'classless routes stand for the router' '^10\.99\.0\.0/16 via 10\.9\.0\.25
 	--dhcp-option=option:router,10.9.0.77 \
 	--dhcp-option=option:classless-static-route,10.99.0.0/16,10.9.0.254,10.98.0.0/16,0.0.0.0
 lease 'an MTU' 'mtu 1400 ' --dhcp-option=option:router,10.9.0.1 --dhcp-option=option:mtu,1400
+static 'a static address, its gateway elsewhere' 'mtu 1300 ' 10.99.0.1 address=10.9.0.60/32,gateway=10.9.9.9,mtu=1300
+static 'a static address of IPv6' '^default via fd09::1 ' fd99::1 address=fd09::60/64,gateway=fd09::1
+wrong
 exit "$failed"
