@@ -21,10 +21,13 @@ description:
     than letters, digits, C(_), C(.) and C(-) are replaced by C(_).
   - Playbooks give secrets of the site to the hosts of C(boot_servers), C(controllers) and C(relays). A label or the
     name of a node that leads into one of these groups stops the inventory.
+  - With O(cache) the nodes are read again after O(cache_timeout), with C(--flush-cache) and after C(meta) with
+    C(refresh_inventory). Phases and images are as old as the cache. Host keys are not cached.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
   - constructed
+  - inventory_cache
   - sled.fleet.api.inventory
 options:
   plugin:
@@ -83,12 +86,14 @@ keyed_groups:
     prefix: bmc
 """
 
+import hashlib
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleParserError
-from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
+from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 from ansible.utils.unsafe_proxy import wrap_var
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.hostvars import (
@@ -102,7 +107,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.options import read_tok
 SECRETIVE = frozenset({"boot_servers", "controllers", "relays"})  # whose hosts get secrets of the site by playbooks
 
 
-class InventoryModule(BaseInventoryPlugin, Constructable):
+class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
     """Fills the inventory from sledd."""
 
     NAME = "sled.fleet.sledd"
@@ -117,10 +122,22 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         self._read_config_data(path)
         try:
             known_hosts = self._known_hosts(Path(path).parent)
-            for node in self._nodes(Path(path).parent):
+            for node in self._cached(path, cache):
                 self._add(node, known_hosts)
         except SledError as error:
             raise AnsibleParserError(f"{path}: {error}") from error
+
+    def _cached(self, path: str, cache: bool) -> list[Json]:
+        """The nodes of the cache, if it is in use and has those that the options request; else of sledd."""
+        if not self.get_option("cache"):
+            return self._nodes(Path(path).parent)
+        asked = [self.get_option(one) for one in ("server", "labels", "phase", "image", "discovered", "facts")]
+        key = f"{self.get_cache_key(path)}_{hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:12]}"
+        found = self._cache.get(key) if cache else None
+        if found is None:
+            found = json.dumps(self._nodes(Path(path).parent))  # a text: a cache may give keys of an object a meaning
+            self._cache[key] = found
+        return list(json.loads(found))
 
     def _nodes(self, folder: Path) -> list[Json]:
         token = read_token(self.get_option("token"), self._file("token_file", folder))

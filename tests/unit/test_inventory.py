@@ -185,6 +185,28 @@ def test_the_key_of_the_ssh_server_that_runs() -> None:
         assert not host_key({"status": {"os": {"host_key": wrong}}})
 
 
+def test_the_cache_is_used_until_it_is_flushed_or_the_options_change(rack: Sledd, tmp_path: Path) -> None:
+    cached = "cache: true\ncache_plugin: ansible.builtin.jsonfile\ncache_connection: cache\ncache_timeout: 600\n"
+
+    def phase(more: str = cached) -> str:
+        return str(listed(rack, tmp_path, more)["_meta"]["hostvars"]["n1"]["sled_phase"])
+
+    node = next(one for one in rack.objects["nodes"].values() if one["name"] == "n1")
+    node["labels"] |= {"__ansible_vault": "{{ 1 + 1 }}"}
+    first = listed(rack, tmp_path, cached)
+    node["status"]["phase"] = "failed"
+    asked = len(rack.asked)
+    assert listed(rack, tmp_path, cached) == first, "the first time it came from sledd"
+    assert len(rack.asked) == asked
+    assert phase(cached + "labels: {rack: a}\n") == "failed"
+    assert phase() == "operational"
+    assert phase(cached.replace("true", "false")) == "failed"
+    file = str(tmp_path / "site.sledd.yml")
+    listed(rack, tmp_path, cached)
+    ansible("inventory", tmp_path, "-i", file, "--list", "--flush-cache")
+    assert phase() == "failed"
+
+
 def test_discovered_nodes_are_asked_for(rack: Sledd, tmp_path: Path) -> None:
     more = "discovered: true\ngroup_by: [phase]\nlabels: {rack: a}\nphase: idle\nimage: v1\n"
     found = listed(rack, tmp_path, more)
