@@ -48,7 +48,8 @@ class Bench:
         self.node = Settings("n1", "n1", POLICY, controls=(self.control,))
 
     def do(self, settings: Settings, actions: list[Action]) -> str:
-        return self.actions.carry_out(settings, actions, self.read)
+        self.acted = self.actions.carry_out(settings, actions, self.read)
+        return self.acted.reason
 
     def pause(self, seconds: float) -> None:
         self.clock += seconds
@@ -92,7 +93,16 @@ def test_a_choice_by_the_power_state_holds_for_a_second(bench: Bench, passed: fl
 def test_a_control_that_fails_is_the_reason(bench: Bench) -> None:
     broken = replace(bench.node, controls=({**bench.control, "commands": {"on": ["false"], "off": ["false"]}},))
     reason = bench.do(broken, [Action("enter", "power"), Action("note", "power", "not reached")])
-    assert reason.startswith("n1: ") and "bootdev" in reason
+    assert reason.startswith("n1: ") and "bootdev" in reason and not bench.acted.final
+    untrusted = {
+        "driver": "redfish",
+        "address": "192.0.2.1",
+        "username": "u",
+        "password": "p",
+        "networks": ["10.0.0.0/8"],
+    }
+    assert "192.0.2.1" in bench.do(replace(bench.node, controls=(untrusted,)), [Action("enter", "power")])
+    assert bench.acted.final
     assert bench.asked("/events") == []
     assert bench.actions.power(broken) == "unknown"
     assert bench.actions.power(bench.node) == "on"

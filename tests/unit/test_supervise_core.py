@@ -209,14 +209,15 @@ def test_what_executes_its_plan_is_followed_and_not_entered() -> None:
     assert (state.stage, actions) == (core.CONFIRMING, [])
 
 
-def test_the_ladder_in_order_with_retries() -> None:
+@pytest.mark.parametrize(("final", "tries"), [(False, 2), (True, 1)])
+def test_the_ladder_in_order_with_retries(final: bool, tries: int) -> None:
     state, entered, now = State("n1"), list[str](), 0.0
     while state.stage != core.FAILED:
         state, actions = advance(state, a_look(now, "idle", 1, open=frozenset({"idle", "power", "warm"})), POLICY)
         entered += [action.method for action in actions if action.verb == "enter"]
-        state, _ = advance(state, Acted("no answer"), POLICY) if state.stage == core.ACTING else (state, [])
+        state, _ = advance(state, Acted("no answer", final), POLICY) if state.stage == core.ACTING else (state, [])
         now += 1
-    assert entered == ["idle", "warm", "power", "power"]
+    assert entered == ["idle", "warm", *["power"] * tries]
     assert state.reason == "power failed: no answer"
 
 

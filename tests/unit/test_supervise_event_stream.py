@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, Unreachable
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Action, Policy
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Acted, Action, Policy
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.event_stream import EventStream, lines, messages
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.runtime import SESSIONS, RealRuntime
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
@@ -152,12 +152,12 @@ class SlowPower:
     def __init__(self) -> None:
         self.done, self.may = list[tuple[str, str]](), threading.Event()
 
-    def carry_out(self, settings: Settings, actions: list[Action], node: Json) -> str:
+    def carry_out(self, settings: Settings, actions: list[Action], node: Json) -> Acted:
         for action in actions:
             if action.verb == "enter":
                 assert self.may.wait(60)
             self.done.append((settings.name, action.verb))
-        return ""
+        return Acted()
 
     def power(self, settings: Settings) -> str:
         assert self.may.wait(60)

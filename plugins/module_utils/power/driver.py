@@ -15,6 +15,9 @@ VERBS = ("on", "off", "cycle", "reset", "status", "bootdev", "bootorder", "watts
 INSTEAD = {"bootorder": "; declare node_boot_order, which imaging sets itself"}
 
 
+FINAL = ("settings", "credentials", "untrusted")  # asking again would answer the same, or lock an account
+
+
 class PowerError(SledError):
     """What went wrong with one control. kind is the same for every driver.
 

@@ -7,12 +7,11 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver, PowerError
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import FINAL, Driver, PowerError
 from ansible_collections.sled.fleet.plugins.module_utils.power.energy import Energy, Sample, integrate, refresh_of
 
 INTERVAL = 1.0  # seconds between two readings, or as many of them as one takes
 LONGEST = 30.0  # seconds after the end for which a late meter is read
-FINAL = ("settings", "credentials", "untrusted")  # asking again would answer the same, or lock an account
 
 
 def measure(driver: Driver, seconds: float, clock: Callable[[], float], pause: Callable[[float], None]) -> Energy:

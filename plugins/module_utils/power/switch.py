@@ -11,14 +11,21 @@ from typing import Any
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.bootorder import arranged, described
-from ansible_collections.sled.fleet.plugins.module_utils.power.driver import OFF, ON, UNKNOWN, Driver, PowerError
+from ansible_collections.sled.fleet.plugins.module_utils.power.driver import (
+    FINAL,
+    OFF,
+    ON,
+    UNKNOWN,
+    Driver,
+    PowerError,
+)
 from ansible_collections.sled.fleet.plugins.module_utils.power.energy import Energy
 from ansible_collections.sled.fleet.plugins.module_utils.power.meter import measure
 
 TARGETS = {"on": ON, "off": OFF, "cycle": ON, "reset": ON, "boot": ON}
 FLAG_LIVES = 30.0  # seconds for which a device that was set is trusted; IPMI forgets it after 60
 GATES = 3  # turns that are waited for, at most
-HOPELESS = ("settings", "credentials", "untrusted", "unreachable")
+HOPELESS = (*FINAL, "unreachable")
 
 
 @dataclass
@@ -41,7 +48,11 @@ class Terms:
 
 
 class Exhausted(SledError):
-    """Every control was tried."""
+    """Every control was tried. Final: each would answer the same again."""
+
+    def __init__(self, message: str, final: bool) -> None:
+        super().__init__(message)
+        self.final = final
 
 
 @dataclass
@@ -286,4 +297,5 @@ class Switch:
     def _exhausted(self, verb: str) -> Exhausted:
         able = [entry for entry in self.tried if entry["kind"] != "unsupported"]
         said = dict.fromkeys(entry["error"] for entry in able or self.tried)
-        return Exhausted(f"{self.node}: {verb}: " + "; then ".join(said))
+        final = all(entry["kind"] in FINAL for entry in able)
+        return Exhausted(f"{self.node}: {verb}: " + "; then ".join(said), bool(able) and final)

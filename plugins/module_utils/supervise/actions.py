@@ -15,9 +15,9 @@ from ansible_collections.sled.fleet.plugins.module_utils.nodes import passing
 from ansible_collections.sled.fleet.plugins.module_utils.power import news
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import UNKNOWN, Driver
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
-from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Switch, Terms
+from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Exhausted, Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import gate_of, window_of
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Action
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Acted, Action
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.ends import Ends
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.login import SshShell
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
@@ -67,8 +67,8 @@ class Actions:
         self._drivers: dict[str, list[Driver]] = {}  # of nodes whose power was read for a choice
         self._seen: dict[str, tuple[str, float]] = {}  # that state, and when
 
-    def carry_out(self, settings: Settings, actions: list[Action], node: Json) -> str:
-        """Carries out the actions in order, up to the first that fails; returns why it failed.
+    def carry_out(self, settings: Settings, actions: list[Action], node: Json) -> Acted:
+        """Carries out the actions in order, up to the first that fails.
 
         The node is as it was read last.
         """
@@ -84,8 +84,8 @@ class Actions:
             try:
                 verbs[action.verb](settings, action, node)
             except SledError as error:
-                return str(error)
-        return ""
+                return Acted(str(error), isinstance(error, Exhausted) and error.final)
+        return Acted()
 
     def power(self, settings: Settings) -> str:
         """The power state; unknown if no control reports it."""

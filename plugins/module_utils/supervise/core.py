@@ -83,9 +83,10 @@ class Away:
 
 @dataclass(frozen=True)
 class Acted:
-    """The action has ended; a reason if it failed."""
+    """The action has ended; a reason if it failed, final if the same again would fail too."""
 
     reason: str = ""
+    final: bool = False
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,8 @@ def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Acti
             return _lose(state, event.reason, policy)
         return _stage(state, CONFIRMING, {ANY: policy.confirm}), []
     if event.reason:
-        return _missed(state, event.reason)
+        used = [state.method] * (policy.methods[state.method].retries if event.final else 0)
+        return _missed(state._replace(tried=(*state.tried, *used)), event.reason)
     return _stage(state, ENTERING, {ANY: policy.methods[state.method].timeout}), []
 
 

@@ -47,6 +47,7 @@ class Ended(NamedTuple):
     reason: str = ""  # why it failed
     power: str = ""  # the power state, if it was to be read
     awaited: bool = False  # the core waits for this end
+    final: bool = False  # the same again would fail too
 
 
 class Runtime(Protocol):
@@ -212,7 +213,7 @@ class Loop:
         run.power = ended.power or run.power
         self._stirred = True
         if ended.awaited:
-            self._advance(run, Acted(ended.reason))
+            self._advance(run, Acted(ended.reason, ended.final))
         elif ended.power == "off" and run.state.stage == CHOOSING and self._runtime.now() - self._read < FRESH:
             self._see(run, run.node)  # one that is on may have started to move since it was read
 

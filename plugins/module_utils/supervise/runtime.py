@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.nodes import read
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.actions import Actions
-from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Action
+from ansible_collections.sled.fleet.plugins.module_utils.supervise.core import Acted, Action
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.event_stream import EventStream
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.loop import AWAITED, TOUCHING, Ended
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Settings
@@ -127,13 +127,13 @@ class RealRuntime:
 
     def _work(self, settings: Settings, actions: list[Action], node: Json) -> None:
         """A job, in a thread of a pool. Whatever happens, its end is reported: the wave would wait for it."""
-        reason = power = ""
+        acted, power = Acted(), ""
         try:
             if actions:
-                reason = self._actions.carry_out(settings, actions, node)
+                acted = self._actions.carry_out(settings, actions, node)
             else:
                 power = self._actions.power(settings)
         except Exception as error:  # a fault of this program must not hold up the wave
-            reason, power = f"{type(error).__name__}: {error}", "" if actions else "unknown"
+            acted, power = Acted(f"{type(error).__name__}: {error}"), "" if actions else "unknown"
         awaited = any(action.verb in AWAITED for action in actions)
-        self._ended.put(Ended(settings.name, reason, power, awaited))
+        self._ended.put(Ended(settings.name, acted.reason, power, awaited, acted.final))
