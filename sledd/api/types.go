@@ -277,6 +277,7 @@ type BulkBinding struct {
 	Reimage      bool   `json:"reimage,omitempty" doc:"Raise the generation even if nothing changed"`
 	KeepUserData bool   `json:"keep_user_data,omitempty" doc:"The user data stays as stored; user_data is then absent"`
 	IfRevision   *int64 `json:"if_revision,omitempty" minimum:"0" doc:"Only if the stored binding has this revision; 0: only if the node has no binding"`
+	IfMAC        string `json:"if_mac,omitempty" doc:"Only if this is a MAC of the node: a name may be that of a node of another fleet" example:"52:54:00:77:00:01"`
 	IfGeneration int64  `json:"if_generation,omitempty" minimum:"0" doc:"Only if the resulting binding has this generation; for unbind: the present one"`
 }
 

@@ -43,8 +43,9 @@ a node without an image, another --wipe, --wipe-method or --verify wipes all
 disks again. This command does not switch power.
 
 Before it changes anything, it prints which disks are wiped. On a terminal it
-asks. Elsewhere it refuses to image more than one node again, with exit code 4,
-unless --yes or --max-reimages allows it. --max-wipes counts first images too.
+asks. Elsewhere it refuses to image more than one node again, and with --label
+to wipe more than one, with exit code 4, unless --max-reimages, --max-wipes or
+--yes allows it. --max-wipes counts first images too.
 
 A binding with an owner, such as Terraform, keeps it when others change the
 binding. --take-over changes the owner to --owner, or removes it.
@@ -139,6 +140,7 @@ func (f *bindFlags) check(args []string) error {
 	if f.file != "" && (f.wipeOnly || f.spec.Image != "" || f.spec.Owner != "") {
 		return usagef("--file replaces whole bindings: it excludes --image, --wipe-only and --owner")
 	}
+	f.consent.unnamed = len(f.labels) > 0
 	return f.consent.check()
 }
 
@@ -182,7 +184,7 @@ func (f *bindFlags) ofFile(ctx context.Context, a *app, client *api.Client) ([]a
 	}
 	items := make([]api.BulkBinding, len(bindings))
 	for i, binding := range bindings {
-		items[i] = api.BulkBinding{BindingSpec: binding.BindingSpec}
+		items[i] = api.BulkBinding{BindingSpec: binding.BindingSpec, IfMAC: binding.MAC}
 		for k, key := range binding.AuthorizedKeys {
 			if err := api.CheckKey(key); err != nil {
 				return nil, usagef("%s: item %d: %s: authorized key %d %w", f.file, i+1, binding.Node, k+1, err)

@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	// reimagesUnasked is how many nodes are imaged again if nobody can be asked and no limit is set.
-	reimagesUnasked = 1
+	// unasked is how many nodes are imaged again, or wiped if they were not named, where nobody can be asked and no limit
+	// is set.
+	unasked = 1
 	// previewLines of a change are shown before it is made; --dry-run shows all.
 	previewLines = 20
 )
@@ -25,8 +26,9 @@ const (
 // consent decides whether a change is made, after its effect was shown.
 type consent struct {
 	yes, dryRun bool
-	limit       int // of nodes that are imaged again
-	wipes       int // limit of nodes whose disks are wiped, first images included
+	limit       int  // of nodes that are imaged again
+	wipes       int  // limit of nodes whose disks are wiped, first images included
+	unnamed     bool // the nodes were selected, such as by a label
 	flags       interface{ Changed(string) bool }
 }
 
@@ -49,8 +51,8 @@ func (c *consent) define(command *cobra.Command) {
 // defineLimits adds the limits of nodes that are wiped, and of those that are imaged again.
 func (c *consent) defineLimits(command *cobra.Command) {
 	command.Flags().IntVar(&c.wipes, "max-wipes", 0,
-		"maximum number of nodes whose disks are wiped, first images included; default: no limit")
-	command.Flags().IntVar(&c.limit, "max-reimages", reimagesUnasked,
+		"maximum number of nodes whose disks are wiped, first images included; default: no limit, with --label as --max-reimages")
+	command.Flags().IntVar(&c.limit, "max-reimages", unasked,
 		"maximum number of nodes that are imaged again; does not apply to --yes or a terminal, unless it is set")
 }
 
@@ -66,15 +68,20 @@ func (c *consent) check() error {
 
 // checkLimits refuses a change that affects more nodes than is allowed.
 func (c *consent) checkLimits(a *app, p preview) error {
-	limited := c.flags.Changed("max-reimages") || !c.yes && !a.Interactive
-	if limited && len(p.again) > c.limit {
+	reimages, wipes := c.flags.Changed("max-reimages"), c.flags.Changed("max-wipes")
+	alone := !c.yes && !a.Interactive && !reimages && !wipes
+	if (reimages || alone) && len(p.again) > c.limit {
 		return heldBackError{fmt.Errorf("%s would be imaged again, --max-reimages is %d: nothing was changed\n"+
 			"list them with --dry-run, then repeat with --max-reimages %d or --yes",
 			wording.Nodes(len(p.again)), c.limit, len(p.again))}
 	}
-	if c.flags.Changed("max-wipes") && p.wiped > c.wipes {
+	most := c.wipes
+	if alone {
+		most = unasked
+	}
+	if (wipes || alone && c.unnamed) && p.wiped > most {
 		return heldBackError{fmt.Errorf("%s would be wiped, --max-wipes is %d: nothing was changed\n"+
-			"list them with --dry-run, then repeat with --max-wipes %d", wording.Nodes(p.wiped), c.wipes, p.wiped)}
+			"list them with --dry-run, then repeat with --max-wipes %d", wording.Nodes(p.wiped), most, p.wiped)}
 	}
 	return nil
 }

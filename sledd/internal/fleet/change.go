@@ -4,8 +4,10 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
@@ -29,6 +31,9 @@ func (tx *nodeTx) change(c Change, image *api.Image) error {
 		return refusal.New(refusal.Conflict, "the binding of %s belongs to %s: name that owner, or take it over",
 			tx.NameOr(c.Node), old.Owner)
 	}
+	if err := tx.checkMAC(c); err != nil {
+		return err
+	}
 	if c.Unbind {
 		return tx.unbindNode(c)
 	}
@@ -42,6 +47,22 @@ func (tx *nodeTx) change(c Change, image *api.Image) error {
 		return err
 	}
 	return tx.expect(c)
+}
+
+// checkMAC refuses a change of another machine than the caller means, which has the same name.
+func (tx *nodeTx) checkMAC(c Change) error {
+	if c.IfMAC == "" {
+		return nil
+	}
+	address, err := mac.Parse(c.IfMAC)
+	if err != nil {
+		return refusal.Value("body.if_mac", c.IfMAC, err)
+	}
+	if address == tx.MAC || tx.Node() != nil && slices.Contains(tx.Node().MACs, address) {
+		return nil
+	}
+	return refusal.Value("body.if_mac", c.IfMAC, fmt.Errorf("node %s has MAC %s here and not %s: is this the right "+
+		"server?", tx.NameOr(c.Node), tx.MAC, address))
 }
 
 // keepUserData fills in the user data that is stored, if that is requested.

@@ -24,11 +24,14 @@ func Refusal(err error, items []api.BulkBinding) error {
 	var messages []string
 	nodes := map[string][]string{}
 	for _, fault := range refused.Errors {
-		place := -1
-		_, _ = fmt.Sscanf(fault.Location, "body.items[%d]", &place)
+		place, attribute := -1, ""
+		_, _ = fmt.Sscanf(fault.Location, "body.items[%d].%s", &place, &attribute)
 		if place < 0 || place >= len(items) {
 			named.Errors = append(named.Errors, fault)
 			continue
+		}
+		if strings.HasPrefix(fault.Message, "expected ") {
+			fault.Message = fmt.Sprintf("%s %v: %s", attribute, fault.Value, fault.Message)
 		}
 		if !slices.Contains(messages, fault.Message) {
 			messages = append(messages, fault.Message)
