@@ -49,6 +49,8 @@ def attributes(name: str, get: Get, stored: Json | None) -> Json:
             value = get(variable)
         if value is not None:
             found[attribute] = value
+    if found.get("image") == "":
+        raise SledError(f"{name}: the image is empty: name one, or wipe disks with playbooks/wipe.yml")
     if selected and stored.get("capture") and not stored.get("satisfied") and "image" not in found:
         raise SledError(
             f"{name} is to become image {stored['capture']}: run playbooks/capture.yml, or give -e image=NAME"
@@ -139,6 +141,8 @@ def ensure_bindings(
         if spec:
             revision = {"if_revision": int((have or {}).get("revision") or 0)}
             items[name] = {**spec, **revision, "node": name, "reimage": options["reimage"], "keep_user_data": again}
+            if get("node_mac"):
+                items[name]["if_mac"] = get("node_mac")
     bound, refused = _write(client, items, dry)
     for name, result in results.items():
         result["binding"] = bound.get(name, result["binding"])
@@ -169,5 +173,9 @@ def _faults(error: ApiError, names: list[str]) -> dict[str, str]:
     for one in error.errors if error.status < 500 else []:
         item = ITEM.match(str(one.get("location")))
         if item and int(item[1]) < len(names):
-            found[names[int(item[1])]] = str(one.get("message"))
+            message = str(one.get("message"))
+            attribute = str(one["location"])[item.end() + 1 :]
+            found[names[int(item[1])]] = (
+                f"{attribute} {one.get('value')}: {message}" if message.startswith("expected ") else message
+            )
     return found or dict.fromkeys(names, str(error))

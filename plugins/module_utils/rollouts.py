@@ -63,9 +63,9 @@ def _explained(error: ApiError) -> SledError:
     """An error, or of a limit that is exceeded how to go on."""
     for name in LIMITS:
         for one in error.errors:
-            if one.get("location") == f"body.{name}":
-                count = len(one.get("value") or [])
-                return SledError(f"{one.get('message')}. Name fewer nodes, or allow it: -e sled_{name}={count}")
+            nodes = one.get("value")
+            if one.get("location") == f"body.{name}" and isinstance(nodes, list):
+                return SledError(f"{one.get('message')}. Name fewer nodes, or allow it: -e sled_{name}={len(nodes)}")
     return error
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Playbooks without --limit or without a limit, where somebody can be asked and where nobody can."""
+"""Playbooks without a limit, where somebody can be asked; where nobody can: terraform-provider/internal/frontends."""
 
 from __future__ import annotations
 
@@ -46,27 +46,6 @@ def asked(fleet: Fleet, answer: str, *options: str) -> tuple[int, str]:
         except OSError:  # the program has ended
             break
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), text
-
-
-def test_a_forgotten_limit_wipes_nothing(fleet: Fleet) -> None:
-    before = fleet.marks()
-    names = "n1, n2, n3, n4"
-    everything = fleet.run(playbook="playbooks/wipe.yml")
-    message = f"max_reimages is 1, but 4 nodes would be imaged or wiped again: {names}. Name fewer nodes, or allow it"
-    assert everything.code != 0 and message in everything.flat, everything.text
-    for playbook, options in (
-        ("wipe.yml", ["-e", "sled_max_wipes=3"]),
-        ("wipe.yml", ["-e", "sled_max_reimages=4"]),
-        ("wipe.yml", ["-e", "sled_max_wipes=3", "--check"]),
-        ("wipe.yml", ["--limit", "n1,n2"]),
-        ("reimage.yml", ["-e", "image=v2"]),
-        ("reimage.yml", ["-e", "image=v2", "-e", "sled_max_reimages=3"]),
-    ):
-        result = fleet.run(*options, playbook=f"playbooks/{playbook}")
-        assert result.code != 0 and "nothing was changed: max_" in result.flat, (playbook, options, result.text)
-    checked = fleet.run("-e", "image=v2", "--check")
-    assert checked.code == 2 and "4 nodes would change: n1, n2, n3, n4" in checked.flat, checked.text
-    assert fleet.marks() == before and fleet.rollouts() == []
 
 
 def test_a_person_is_asked(fleet: Fleet) -> None:
