@@ -28,16 +28,16 @@ var histories = []func(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.No
 		s.Bind(api.BindingSpec{Node: spec.Name, Image: "d12"}) // not seen
 	},
 	func(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.NodeSpec) {
-		installed(s, random, i, spec, "d12")
+		imaged(s, random, i, spec, "d12")
 	},
 	func(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.NodeSpec) {
-		installed(s, random, i, spec, "d13")
+		imaged(s, random, i, spec, "d13")
 	},
 	func(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.NodeSpec) {
-		installed(s, random, i, spec, "")
+		imaged(s, random, i, spec, "")
 	},
 	func(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.NodeSpec) {
-		installed(s, random, i, spec, "d12")
+		imaged(s, random, i, spec, "d12")
 		rescue := api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice + " alice"}}
 		_, _ = s.Client().PutRescue(context.Background(), spec.Name, rescue)
 	},
@@ -48,7 +48,7 @@ var histories = []func(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.No
 		m.Fail(api.CodeDisk, "2 disks match")
 	},
 	func(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.NodeSpec) { // its binding was removed
-		installed(s, random, i, spec, "d12")
+		imaged(s, random, i, spec, "d12")
 		_ = s.Client().DeleteBinding(context.Background(), spec.Name)
 	},
 }
@@ -75,8 +75,8 @@ func report(m *sleddtest.Machine, random *rand.Rand, i int) {
 	m.Say("facts", text.String())
 }
 
-// installed brings a node to an image, empty: to empty disks.
-func installed(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.NodeSpec, image string) {
+// imaged brings a node to an image, empty: to empty disks.
+func imaged(s *sleddtest.Sledd, random *rand.Rand, i int, spec api.NodeSpec, image string) {
 	s.Bind(api.BindingSpec{Node: spec.Name, Image: image})
 	m := s.Machine(i)
 	report(m, random, i)

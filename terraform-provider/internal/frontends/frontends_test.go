@@ -7,16 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/sleddtest"
 	"github.com/sled-fleet/sled/terraform-provider/internal/acctest"
 )
 
@@ -26,19 +22,16 @@ const later = "known after apply"
 // seeds is how many fleets are compared.
 const seeds = 30
 
-// site is a sledd with the fleets of all seeds.
-type site struct {
-	*testing.T
-	*sleddtest.Sledd
+// seededSite is a site with the fleets of all seeds.
+type seededSite struct {
+	*site
 	fleets []fleet
-	tree   string // the checkout
-	folder string
 }
 
 // TestAccToolsNameTheSameDisks: a dry run of sledctl, the plan of Terraform and the check mode of reimage.yml print the
 // same lines, and what is then bound raises the generation of these nodes and no others.
 func TestAccToolsNameTheSameDisks(t *testing.T) {
-	s := &site{T: t, Sledd: acctest.Start(t), folder: t.TempDir(), tree: checkout(t)}
+	s := &seededSite{site: startSite(t)}
 	s.Register("d12")
 	s.Register("d13")
 	nodes := 0
@@ -47,9 +40,9 @@ func TestAccToolsNameTheSameDisks(t *testing.T) {
 		nodes += len(f.nodes)
 		s.fleets = append(s.fleets, f)
 	}
-	before := s.stored()
+	before := stored(s.Sledd, t)
 	sledctl, terraform, playbook := s.sledctl(), s.terraform(), s.playbooks()
-	if after := s.stored(); after != before {
+	if after := stored(s.Sledd, t); after != before {
 		t.Errorf("a dry run changed\n%s\nto\n%s", before, after)
 	}
 	wiped := 0
@@ -79,20 +72,6 @@ func TestAccToolsNameTheSameDisks(t *testing.T) {
 	}
 }
 
-// stored is all that a change of bindings or nodes changes, with revisions.
-func (s *site) stored() string {
-	s.Helper()
-	nodes, err := api.Collect(s.Client().Nodes(s.Context(), api.Filter{}))
-	if err != nil {
-		s.Fatal(err)
-	}
-	text, err := json.MarshalIndent(nodes, "", " ")
-	if err != nil {
-		s.Fatal(err)
-	}
-	return string(text)
-}
-
 // agrees reports whether a line of Terraform is about the same disk, generations and images. A plan must hold until it
 // is applied. So it names the disk of a machine that had no plan yet by the selector that the machine is declared with,
 // also if it has reported disks, and leaves a selector that describes a disk to the apply. sled_bindings, for thousands
@@ -107,7 +86,7 @@ func agrees(line string, o api.Outlook) bool {
 }
 
 // bind makes the change that was announced, and returns the nodes whose generation it raises.
-func (s *site) bind(f fleet) []string {
+func (s *seededSite) bind(f fleet) []string {
 	s.Helper()
 	var raised []string
 	for _, spec := range f.nodes {
@@ -128,10 +107,9 @@ func (s *site) bind(f fleet) []string {
 }
 
 // sledctl returns the outlooks of each fleet that wipe a disk, by name of the node.
-func (s *site) sledctl() map[string][]api.Outlook {
+func (s *seededSite) sledctl() map[string][]api.Outlook {
 	s.Helper()
-	program := filepath.Join(s.folder, "sledctl")
-	s.run("go", "build", "-o", program, "./sledd/cmd/sledctl")
+	program := buildSledctl(s.T)
 	found := map[string][]api.Outlook{}
 	for _, f := range s.fleets {
 		arguments := []string{"bind", "-l", "fleet=" + f.name, "--dry-run", "-o", "json"}
@@ -153,7 +131,7 @@ func (s *site) sledctl() map[string][]api.Outlook {
 
 // terraform returns the lines of each fleet by node, from one plan: a sled_binding for each node, or for every second
 // fleet with an image one sled_bindings.
-func (s *site) terraform() map[string]map[string]string {
+func (s *seededSite) terraform() map[string]map[string]string {
 	s.Helper()
 	var body strings.Builder
 	for i, f := range s.fleets {
@@ -184,7 +162,7 @@ func (s *site) terraform() map[string]map[string]string {
 }
 
 // imports has sled_binding take over the nodes of a fleet that are bound.
-func (s *site) imports(f fleet) string {
+func (s *seededSite) imports(f fleet) string {
 	s.Helper()
 	text := ""
 	for _, spec := range f.nodes {
@@ -219,9 +197,8 @@ func (f fleet) block(together bool) string {
 }
 
 // playbooks returns the lines of each fleet: reimage.yml for those with an image, wipe.yml for the others.
-func (s *site) playbooks() map[string][]string {
+func (s *seededSite) playbooks() map[string][]string {
 	s.Helper()
-	type group map[string]any
 	imaged, emptied := group{}, group{}
 	for _, f := range s.fleets {
 		for _, spec := range f.nodes {
@@ -232,20 +209,11 @@ func (s *site) playbooks() map[string][]string {
 			}
 		}
 	}
-	token := s.file("token", s.Token)
 	lines := map[string][]string{}
 	for playbook, hosts := range map[string]group{"reimage": imaged, "wipe": emptied} {
-		inventory := group{"all": group{"vars": group{"sled_server": s.URL, "sled_ca_file": "", "sled_token_file": token,
-			"sled_authorized_keys": []string{}, "ansible_connection": "local",
-			"ansible_python_interpreter": "{{ ansible_playbook_python }}", "supervise_entry_methods": []string{"idle"},
-			"supervise_verify": "none", "power_driver": "none"},
-			"children": group{"controllers": group{"hosts": group{"localhost": nil}}, "nodes": group{"hosts": hosts}}}}
-		text, err := json.Marshal(inventory) // which is YAML
-		if err != nil {
-			s.Fatal(err)
-		}
-		out := s.run("ansible-playbook", "-i", s.file(playbook+".yml", string(text)), "playbooks/"+playbook+".yml",
-			"-e", "on_drift=reimage", "--check", "--diff") // the inventory has other images than the fleet
+		inventory := s.inventory(playbook+".yml", group{"hosts": hosts}, nil)
+		out := s.run("ansible-playbook", "-i", inventory, "playbooks/"+playbook+".yml", "-e",
+			"on_drift=reimage", "--check", "--diff") // the inventory has other images than the fleet
 		for _, found := range announced.FindAllStringSubmatch(out, -1) {
 			lines[found[2]] = append(lines[found[2]], found[1])
 		}
@@ -258,50 +226,3 @@ func (s *site) playbooks() map[string][]string {
 
 // announced is a line of a playbook's output that names a disk.
 var announced = regexp.MustCompile(`(?m)^ *((f\d+)n\d+: .*, generation .*)$`)
-
-// checkout is the top of the source tree.
-func checkout(t *testing.T) string {
-	t.Helper()
-	top, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return top
-}
-
-// file writes a file and returns its path.
-func (s *site) file(name, text string) string {
-	s.Helper()
-	path := filepath.Join(s.folder, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		s.Fatal(err)
-	}
-	return path
-}
-
-// run runs a program in the checkout, with the collection of the checkout, and returns what it prints.
-func (s *site) run(program string, arguments ...string) string {
-	s.Helper()
-	collections := filepath.Join(s.folder, "collections")
-	link := filepath.Join(collections, "ansible_collections/sled/fleet")
-	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
-		s.Fatal(err)
-	}
-	if err := os.Symlink(s.tree, link); err != nil && !os.IsExist(err) {
-		s.Fatal(err)
-	}
-	command := exec.CommandContext(s.Context(), program, arguments...)
-	command.Dir = s.tree
-	command.Env = append(os.Environ(), "ANSIBLE_CONFIG="+filepath.Join(s.tree, "ansible.cfg"), "ANSIBLE_NOCOLOR=1",
-		"ANSIBLE_COLLECTIONS_PATH="+collections, "SLED_SERVER="+s.URL, "SLED_TOKEN="+s.Token, "SLED_CONFIG=/dev/null",
-		"PYTHONDONTWRITEBYTECODE=1")
-	var errors strings.Builder
-	command.Stderr = &errors
-	out, err := command.Output()
-	changes := slices.Contains(arguments, "--check") && command.ProcessState.ExitCode() == 2 &&
-		strings.Contains(string(out), "nodes would change: ")
-	if err != nil && !changes {
-		s.Fatalf("%s: %v\n%s%s", strings.Join(command.Args, " "), err, out, errors.String())
-	}
-	return string(out)
-}
