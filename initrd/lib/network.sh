@@ -72,10 +72,18 @@ network_find() {
 
 network_has_carrier() { [ "$(cat "$ROOT/sys/class/net/$network_interface/carrier" 2>/dev/null)" = 1 ]; }
 
+# Returns whether a router has advertised an IPv6 prefix and itself; the kernel takes both.
+network_advertised() {
+	$MOCK ip -6 -o address show dev "$network_interface" scope global | grep -q . &&
+		$MOCK ip -6 route show default dev "$network_interface" | grep -q .
+}
+
 # network_lease TRIES: the client stays in the background and renews the lease, because an idle node waits for days.
+# Where there is IPv6, it may also wait there for its first lease.
 network_lease() {
-	$MOCK udhcpc -i "$network_interface" -O staticroutes -O mtu -n -t "$1" -T 3 -p "$ROOT/run/udhcpc.pid" \
-		-s "$ROOT/lib/sled/lease" >/dev/null 2>&1
+	if network_advertised; then network_wait=-b; else network_wait=-n; fi
+	$MOCK udhcpc -i "$network_interface" -O staticroutes -O mtu "$network_wait" -t "$1" -T 3 \
+		-p "$ROOT/run/udhcpc.pid" -s "$ROOT/lib/sled/lease" >/dev/null 2>&1
 }
 
 # The addresses of sled.net, and its gateways as they are: a /32 has none in its subnet.
@@ -133,7 +141,7 @@ network_up() {
 		wait_for 60 "an interface with MAC $network_wanted" network_find || return 1
 		$MOCK ip link set "$network_interface" up
 		wait_for 60 "a carrier on $network_interface" network_has_carrier || return 1
-		wait_for 120 "${network_addresses:-a DHCP lease} on $network_interface" network_configure 10 || return 1
+		wait_for 120 "${network_addresses:-a DHCP lease} on $network_interface" network_configure 3 || return 1
 	fi
 	network_addresses=$($MOCK ip -o address show dev "$network_interface" scope global | awk '{print $4}')
 	console_say "network: $network_interface, MAC $network_wanted, $(echo "$network_addresses" | paste -s -d ' ' -)"

@@ -104,6 +104,15 @@ static() {
 	expect "$1" "$2" "$3"
 }
 
+# No DHCP server answers, but a router advertises itself and a prefix.
+advertised() {
+	begin
+	node sled.mac=52:54:00:77:00:01
+	routers 1
+	leases 1 10.66.0.1 --enable-ra --dhcp-range=fd09::,ra-only,64
+	expect "$1" '^default via fe80:' fd99::1
+}
+
 # The first card has no DHCP server, the second one a lease of a network that leads nowhere.
 wrong() {
 	begin
@@ -117,7 +126,7 @@ wrong() {
 	expect 'the third card leads to a server' '^identity 52:54:00:77:00:03$' 10.99.0.1
 }
 
-echo 1..7
+echo 1..8
 lease 'a router' '^default via 10\.9\.0\.1 ' --dhcp-option=option:router,10.9.0.1
 lease 'a /32 whose router is elsewhere' '^default via 10\.9\.9\.9 ' \
 	--dhcp-option=option:router,10.9.9.9 --dhcp-option=option:netmask,255.255.255.255
@@ -127,5 +136,6 @@ lease 'classless routes stand for the router' '^10\.99\.0\.0/16 via 10\.9\.0\.25
 lease 'an MTU' 'mtu 1400 ' --dhcp-option=option:router,10.9.0.1 --dhcp-option=option:mtu,1400
 static 'a static address, its gateway elsewhere' 'mtu 1300 ' 10.99.0.1 address=10.9.0.60/32,gateway=10.9.9.9,mtu=1300
 static 'a static address of IPv6' '^default via fd09::1 ' fd99::1 address=fd09::60/64,gateway=fd09::1
+advertised 'router advertisements alone'
 wrong
 exit "$failed"
