@@ -7,6 +7,7 @@ Its documentation is in plugins/modules/bindings.py, the work in module_utils/bu
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from ansible_collections.sled.fleet.plugins.module_utils.bulk import Get, ensure_bindings
@@ -15,6 +16,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.known import check_roll
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
 from ansible_collections.sled.fleet.plugins.module_utils.rollouts import by_value, some
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import settings_of
+from ansible_collections.sled.fleet.plugins.module_utils.words import BINDING_VARIABLES
 from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
 from ansible_collections.sled.fleet.plugins.plugin_utils.variables import names_of, variables_of
 
@@ -34,6 +36,10 @@ class ActionModule(SledAction):
     """Runs on the controller, once for all nodes: their variables are those of the inventory."""
 
     SPEC = SPEC
+
+    def elsewhere(self, given: Iterable[str]) -> str:
+        """Attributes of a binding, which sled.fleet.binding and Terraform's sled_bindings have."""
+        return elsewhere(given)
 
     def work(self, options: Json, task_vars: dict[str, Any]) -> Json:
         """Binds the nodes, or in check mode tells what that would do."""
@@ -58,6 +64,18 @@ class ActionModule(SledAction):
             except SledError as error:
                 faults[name] = str(error)
         return faults
+
+
+def elsewhere(given: Iterable[str]) -> str:
+    """Where attributes of a binding belong; empty: none is given."""
+    wrong = {one: BINDING_VARIABLES[one][0] for one in given if one in BINDING_VARIABLES}
+    if not wrong:
+        return ""
+    return (
+        f"{', '.join(wrong)}: no option of sled.fleet.bindings, which binds nodes as their variables state: set"
+        f" {', '.join(wrong.values())} in the inventory, or use sled.fleet.binding for one node. It is no sled_bindings"
+        " of Terraform, which declares a map of nodes"
+    )
 
 
 def report(bound: dict[str, Json], failures: dict[str, str]) -> Json:

@@ -19,6 +19,7 @@ description:
   - A binding with another owner than C(node_owner), such as one of Terraform, keeps its attributes, except for those
     of the command line.
   - The bindings are read as one list, and only those that differ are written.
+  - This is no C(sled_bindings) of Terraform, which declares a map of nodes and images. Here the inventory is that map.
 author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:

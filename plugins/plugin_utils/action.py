@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from ansible.plugins.action import ActionBase
@@ -25,12 +25,18 @@ class SledAction(ActionBase):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> Json:
         """The result of the task: that of the work, or why it failed."""
         result: Json = super().run(tmp, task_vars)
+        if elsewhere := self.elsewhere(self._task.args):
+            return {**result, "failed": True, "msg": elsewhere}
         _, options = self.validate_argument_spec(self.SPEC, required_if=self.NEEDED)
         try:
             result.update(self.work(options, task_vars or {}))
         except SledError as error:
             result.update(failed=True, msg=str(error), status=getattr(error, "status", 0))
         return result
+
+    def elsewhere(self, given: Iterable[str]) -> str:
+        """Where options belong that are not those of this action; empty: none is known."""
+        return ""
 
     @abstractmethod
     def work(self, options: Json, task_vars: dict[str, Any]) -> Json:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ansible_collections.sled.fleet.plugins.action.bindings import report
+from ansible_collections.sled.fleet.plugins.action.bindings import elsewhere, report
 from ansible_collections.sled.fleet.plugins.module_utils.bulk import (
     _faults,
     attributes,
@@ -232,3 +232,11 @@ def test_variables_of_this_host_and_of_others() -> None:
     assert variables_of("n2", task_vars, template)("node_image") is None
     with pytest.raises(SledError, match="n3 is not a host of the inventory"):
         variables_of("n3", task_vars, template)
+
+
+def test_attributes_of_a_binding_are_variables() -> None:
+    assert elsewhere(["server", "nodes", "empty", "nodse"]) == ""
+    text = elsewhere(["nodes", "image", "disk"])
+    assert text.startswith("image, disk: no option of sled.fleet.bindings")
+    for name in ("node_image", "node_binding_disk", "sled.fleet.binding for one node", "sled_bindings of Terraform"):
+        assert name in text

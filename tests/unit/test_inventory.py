@@ -249,6 +249,10 @@ def test_a_playbook(sledd: Sledd, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "changed=3" in ran.stdout
     assert TOKEN not in ran.stdout
+    play["tasks"] = [{"sled.fleet.bindings": {"nodes": ["n1"], "image": "v1"}}]
+    (tmp_path / "play.json").write_text(json.dumps([play]))
+    ran = ansible("playbook", tmp_path, "-c", "local", "-i", "localhost,", "play.json")
+    assert "image: no option of sled.fleet.bindings" in ran.stdout
 
 
 @pytest.mark.parametrize("name", ["admit", "node", "image", "binding", "event"])
