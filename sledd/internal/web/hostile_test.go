@@ -24,7 +24,8 @@ var (
 	elements = regexp.MustCompile(`<(/?)([a-zA-Z0-9]+)([^>]*)>`)
 	allowed  = strings.Fields(`html head meta title link body a header nav form input small button main footer time span
 		section h1 h2 h3 p label select option table thead tbody tr th td b i code pre ul ol li div aside svg rect progress
-		details summary`)
+		details summary noscript script dialog kbd`)
+	ownScript = regexp.MustCompile(`^<script src="/ui/static/[0-9a-f]+\.js" defer>$`)
 	forbidden = regexp.MustCompile(`(?i)\s(on[a-z]+|style|srcdoc)\s*=|javascript:|ZgotmplZ`)
 )
 
@@ -34,6 +35,9 @@ func inert(t *testing.T, what, page string) {
 	for _, element := range elements.FindAllStringSubmatch(page, -1) {
 		if !strings.Contains(" "+strings.Join(allowed, " ")+" ", " "+element[2]+" ") {
 			t.Errorf("%s: element %s", what, element[0])
+		}
+		if element[2] == "script" && element[1] == "" && !ownScript.MatchString(element[0]) {
+			t.Errorf("%s: %s", what, element[0])
 		}
 		if forbidden.MatchString(element[3]) {
 			t.Errorf("%s: %s", what, element[0])

@@ -23,6 +23,8 @@ var (
 	sources embed.FS
 	//go:embed dashboard.css
 	ownStyle string
+	//go:embed dashboard.js
+	script string
 	//go:embed icon.svg
 	iconImage string
 )
@@ -33,8 +35,9 @@ var styleSheet = reports.Style + ownStyle
 // Paths of what does not change until the next upgrade. They depend on the content: a browser may keep it, and gets the
 // new one after an upgrade.
 var (
-	stylePath = pathOf(styleSheet, ".css")
-	iconPath  = pathOf(iconImage, ".svg")
+	stylePath  = pathOf(styleSheet, ".css")
+	iconPath   = pathOf(iconImage, ".svg")
+	scriptPath = pathOf(script, ".js")
 )
 
 func pathOf(content, suffix string) string {
@@ -63,7 +66,8 @@ var functions = template.FuncMap{
 	"tookOf": wording.RolloutTook, "duration": wording.Clock, "bootOrder": wording.BootOrder, "rescue": wording.Detour,
 	"wait": wording.Wait, "tab": newTab, "atWork": wording.AtWork, "groupNote": group.Note,
 	"yesno": wording.YesNo, "style": func() string { return stylePath },
-	"icon": func() string { return iconPath }, "times": wording.Times, "join": strings.Join,
+	"icon":   func() string { return iconPath },
+	"script": func() string { return scriptPath }, "times": wording.Times, "join": strings.Join,
 	"tens": func(n int64) int64 { return n / 10 }, "took": rollout.Took,
 }
 

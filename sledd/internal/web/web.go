@@ -78,16 +78,18 @@ func (w *Web) Register(mux *http.ServeMux) {
 	mux.Handle("POST /ui/login", w.guard(w.login))
 	mux.Handle("POST /ui/logout", w.guard(w.logout))
 	mux.Handle("GET "+stylePath, w.guard(static(styleSheet, "text/css; charset=utf-8")))
+	mux.Handle("GET "+scriptPath, w.guard(static(script, "text/javascript; charset=utf-8")))
 	mux.Handle("GET "+iconPath, w.guard(static(iconImage, "image/svg+xml")))
 	mux.Handle("/ui/", w.guard(func(out http.ResponseWriter, r *http.Request) {
-		w.fail(out, r, api.Operator{}, refusal.New(refusal.NotFound, "%s is no page of the dashboard", r.URL.Path))
+		operator, _ := w.Fleet.LoggedIn(r.Context(), cookieOf(r)) // without one, the page has no navigation
+		w.fail(out, r, operator, refusal.New(refusal.NotFound, "%s is no page of the dashboard", r.URL.Path))
 	}))
 	mux.Handle("GET /{$}", http.RedirectHandler("/ui/", http.StatusFound))
 }
 
-// policy lets a page have nothing but the style sheet and the icon of sledd.
-const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; " +
-	"frame-ancestors 'none'"
+// policy lets a page have nothing but the style sheet, the script and the icon of sledd.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // guard refuses changes that another site sends, bounds the time, and sets the headers of every answer.
 func (w *Web) guard(handler http.HandlerFunc) http.Handler {
@@ -125,7 +127,8 @@ type page struct {
 	Title    string
 	View     string // name of its template
 	Nav      string
-	Refresh  int // seconds until the browser reads it again; 0: never
+	Refresh  int  // seconds until a browser without scripts reads it again; 0: never
+	Live     bool // its script keeps it current
 	Operator api.Operator
 	Now      time.Time
 	Version  string
@@ -151,7 +154,7 @@ func (w *Web) view(view View, out http.ResponseWriter, r *http.Request) {
 		w.fail(out, r, operator, err)
 		return
 	}
-	shown.Operator = operator
+	shown.Operator, shown.Live = operator, true
 	w.write(out, http.StatusOK, shown)
 }
 

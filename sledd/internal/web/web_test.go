@@ -125,7 +125,8 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 	for _, address := range append(addresses(), "/ui/absent", sheet.FindString(page.Body)) {
 		a := b.ask("GET", address, nil)
 		policy := a.Header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "default-src 'none'; style-src 'self'; ") || strings.Contains(policy, "unsafe") ||
+		if !strings.HasPrefix(policy, "default-src 'none'; style-src 'self'; script-src 'self'; ") ||
+			strings.Contains(policy, "unsafe") ||
 			!strings.Contains(policy, "frame-ancestors 'none'") || a.Header.Get("X-Content-Type-Options") != "nosniff" ||
 			a.Header.Get("Cache-Control") == "" {
 			t.Errorf("%s: %v", address, a.Header)
