@@ -52,9 +52,9 @@ func (b *binding) follow(ctx context.Context, reference string, was *record, fou
 	return found, diagnostics
 }
 
-// elsewhere records the MAC under which a node is that seems to be gone.
-func (b *binding) elsewhere(ctx context.Context, was *record) diag.Diagnostics {
-	if !was.Gone {
+// miss records that a binding is gone, and the MAC under which its node is now, if that was exchanged.
+func (b *binding) miss(ctx context.Context, was *record, node *api.Node) diag.Diagnostics {
+	if was.miss(node); !was.Gone {
 		return nil
 	}
 	other, diagnostics := b.look(ctx, was.Name)

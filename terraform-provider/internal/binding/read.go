@@ -45,8 +45,7 @@ func (b *binding) Read(ctx context.Context, request resource.ReadRequest, respon
 		return
 	}
 	if (node == nil || node.Binding == nil) && was != nil { // absence is drift too: on_drift decides
-		was.miss(node)
-		response.Diagnostics.Append(b.elsewhere(ctx, was)...)
+		response.Diagnostics.Append(b.miss(ctx, was, node)...)
 		state.Drift, state.Wipes = types.StringValue(was.absence()), types.StringNull()
 		write(ctx, &state, &response.State.Raw, &response.Diagnostics)
 		response.Diagnostics.Append(b.keep(ctx, was, response.Private)...)
