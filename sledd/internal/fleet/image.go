@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 			return api.Image{}, refusal.Value(fmt.Sprintf("body.urls[%d]", i), url, err)
 		}
 	}
-	if err := checkStatement(spec); err != nil {
+	if err := cmp.Or(checkStatement(spec), checkLabels(spec.Labels)); err != nil {
 		return api.Image{}, err
 	}
 	var image api.Image

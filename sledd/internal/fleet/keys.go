@@ -10,6 +10,14 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
+// checkLabels refuses labels that no selection could name.
+func checkLabels(labels map[string]string) error {
+	if name, err := api.CheckLabels(labels); err != nil {
+		return refusal.Value("body.labels."+name, labels[name], err)
+	}
+	return nil
+}
+
 // checkKeys returns SSH public keys as they are stored, without the white space of the files that they come from. A
 // refusal does not quote what may be a private key.
 func checkKeys(given []string) ([]string, error) {

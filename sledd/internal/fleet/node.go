@@ -77,6 +77,9 @@ func checkNode(reference string, spec api.NodeSpec) error {
 	if err := checkMACs(spec); err != nil {
 		return err
 	}
+	if err := checkLabels(spec.Labels); err != nil {
+		return err
+	}
 	if mac.Looks(spec.Name) {
 		return refusal.Value("body.name", spec.Name, fmt.Errorf("name %s looks like a MAC: choose another", spec.Name))
 	}

@@ -229,3 +229,16 @@ func TestKexecsAreCountedByModel(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
+
+// Labels of nodes and images are refused that no selection could name.
+func TestLabelsAreChecked(t *testing.T) {
+	r := newRack(t)
+	node, image := spec(1), api.ImageSpec{Name: "d12", Labels: map[string]string{"a b": "x"}}
+	node.Labels = map[string]string{"rack": "a\n"}
+	_, err := r.PutImage(t.Context(), "d12", image, nodetx.Wanted{})
+	for says, err := range map[string]error{"value of label rack": r.put(node), `name of label "a b"`: err} {
+		if !refusal.Is(err, refusal.Invalid) || !strings.Contains(err.Error(), says) {
+			t.Errorf("want %q: %v", says, err)
+		}
+	}
+}

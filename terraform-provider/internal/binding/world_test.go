@@ -25,6 +25,8 @@ func TestAccPlanIsChecked(t *testing.T) {
 	another := strings.ReplaceAll(node(), `"n"`, `"m"`)
 	for says, config := range map[string]string{
 		"declare node r1 .*/dev/sda":                          node(`disk = "/dev/sda"`),
+		"labels.*name of label .a b. must have only":          node(`labels = { "a b" = "x" }`),
+		"value of label a must be one line":                   node(`labels = { a = "x\ny" }`),
 		"declare node r1 .*bogus":                             node(`keep_disks = ["bogus:1"]`),
 		"bind node n1.*/dev/sda":                              n("n1", image("v1"), `disk = "/dev/sda"`),
 		"bind node n1.*image none does not exist":             n("n1", image("none")),

@@ -44,7 +44,7 @@ func inResource(a attribute.Attribute) schema.Attribute {
 	case "map":
 		return schema.MapAttribute{Required: required, Optional: optional, Computed: computed, MarkdownDescription: text,
 			ElementType: types.StringType,
-			Validators:  []validator.Map{mapvalidator.SizeAtMost(most), mapvalidator.NoNullValues()}}
+			Validators:  []validator.Map{mapvalidator.SizeAtMost(most), mapvalidator.NoNullValues(), Labels{}}}
 	case "strings":
 		return schema.ListAttribute{Required: required, Optional: optional, Computed: computed, MarkdownDescription: text,
 			ElementType: types.StringType,

@@ -86,8 +86,9 @@ func (n *node) Schema(_ context.Context, _ resource.SchemaRequest, response *res
 					nameRule), notMAC{}},
 				MarkdownDescription: "Unique host name. Changing it renames the node."},
 			"labels": schema.MapAttribute{Optional: true, ElementType: types.StringType,
-				Validators:          []validator.Map{mapvalidator.SizeAtMost(64), mapvalidator.NoNullValues()},
-				MarkdownDescription: "Free labels to select nodes by, also in Sled's Ansible inventory. At most 64."},
+				Validators: []validator.Map{mapvalidator.SizeAtMost(64), mapvalidator.NoNullValues(), declared.Labels{}},
+				MarkdownDescription: "Free labels to select nodes by, also in Sled's Ansible inventory. At most 64. A name " +
+					"has A-Z a-z 0-9 . _ / -, a value is one line of at most 255 bytes."},
 			"bmc": schema.SingleNestedAttribute{Optional: true, Attributes: bmcSchema(),
 				MarkdownDescription: "Power control of the machine. The playbooks have its credentials."},
 		},
