@@ -173,6 +173,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
 		Erasures: erasures, Capacity: s.Capacity, ImageKeys: s.options.ImageKeys, ImageURLs: images, UploadURL: upload,
 		Sender: s.options.Sender, Relays: s.options.Relays, System: system})
+	measure.Gate(nodes.Gate)
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
 	web := httptest.NewUnstartedServer(nil)

@@ -174,6 +174,7 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 		UploadURL: s.uploadURL, Erasures: erasures, Sender: given.sender, Relays: given.relays,
 		Uploads: &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
 		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
+	measure.Gate(nodes.Gate)
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rolloutstore.New(db), Hub: hub, Capacity: gauge,
 		Audit: audit.New(measured, log, db.Now), Erasures: erasures,
 		Metrics: measure, Log: log, Version: version, Consoles: console.Directory(s.consoles), Links: link.Kernel{},

@@ -14,6 +14,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
 	"github.com/sled-fleet/sled/sledd/internal/erasure"
 	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/gate"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/limit"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -23,9 +24,6 @@ import (
 )
 
 const (
-	// pollSlots is the number of polls that read the store concurrently: thousands queue here and not
-	// in the store, where deadlines run.
-	pollSlots = 64
 	// operationalLife of the token that an installed system confirms with.
 	operationalLife = 24 * time.Hour
 )
@@ -54,6 +52,7 @@ type Options struct {
 	TokenLife time.Duration  // of a boot token
 	Observe   Observer       // nil: nobody
 	Capacity  Capacity       // nil: there is always room
+	Gate      *gate.Gate     // nil: a new one
 	Erasures  *erasure.Chain // nil: records of erased disks are stored without a signature
 }
 
@@ -71,8 +70,6 @@ type Observer interface {
 // Intake answers nodes.
 type Intake struct {
 	Options
-	slots chan struct{} // for polls
-
 	live                   live
 	claimKey               atomic.Pointer[claimKey]
 	floods                 floods
@@ -91,13 +88,16 @@ func New(options Options) *Intake {
 	if options.Capacity == nil {
 		options.Capacity = boundless{}
 	}
+	if options.Gate == nil {
+		options.Gate = gate.New()
+	}
 	if options.Erasures == nil {
 		options.Erasures = erasure.New(options.DB.Store, nil)
 	}
 	if options.Uploads == nil {
 		options.Uploads = &Uploads{}
 	}
-	return &Intake{Options: options, slots: make(chan struct{}, pollSlots),
+	return &Intake{Options: options,
 		newcomers: limit.New(newcomers), newcomersOf: limit.New(newcomersOfAddress),
 		newcomersOfNetwork: limit.New(newcomersOfNetwork), hellos: limit.New(helloRate),
 		facts: limit.New(factsRate), logs: limit.New(logRate),

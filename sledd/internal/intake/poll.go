@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/gate"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
@@ -80,15 +81,14 @@ func (in *Intake) held(until time.Time) <-chan time.Time {
 	return time.After(until.Sub(in.DB.Now()))
 }
 
-// inTurn does something when a slot is free: thousands of nodes may poll, or be woken, at the same time.
+// inTurn does something at a place of the gate: thousands of nodes may poll, or be woken, at the same time.
 func (in *Intake) inTurn(ctx context.Context, do func() (Answer, error)) (Answer, error) {
-	select {
-	case in.slots <- struct{}{}:
-		defer func() { <-in.slots }()
-		return do()
-	case <-ctx.Done():
+	leave, err := in.Gate.Enter(ctx, gate.Poll)
+	if err != nil { // the client is gone
 		return Answer{}, nil
 	}
+	defer leave()
+	return do()
 }
 
 // pollOnce issues the plan if there is a new one. woken: the request has waited, so it does not show that its sender

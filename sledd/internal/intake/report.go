@@ -73,10 +73,10 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 
 // comparedWith is what a report is compared with: nothing if it is of progress alone, as most are.
 func comparedWith(sent report.Report) []nodetx.Want {
-	if slices.ContainsFunc(sent.Lines, func(line report.Line) bool { return line.Kind != report.Progress }) {
-		return []nodetx.Want{nodetx.Events(recent), nodetx.Facts}
+	if sent.IsProgress() {
+		return nil
 	}
-	return nil
+	return []nodetx.Want{nodetx.Events(recent), nodetx.Facts}
 }
 
 // authenticateReport finds the record of the reporter's token, unless the report is of a plan that

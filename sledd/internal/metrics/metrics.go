@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/gate"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -55,6 +56,9 @@ func New() *Metrics {
 
 // Watch adds what the hub knows: long polls that wait, nodes by phase, and alarms.
 func (m *Metrics) Watch(hub *events.Hub) { m.registry.MustRegister(fleet{hub}) }
+
+// Gate adds the requests of nodes that wait for a place, and those that were refused.
+func (m *Metrics) Gate(g *gate.Gate) { m.registry.MustRegister(queue{g}) }
 
 // Size adds how full the store is, as it was read last.
 func (m *Metrics) Size(usage func() store.Usage) {

@@ -80,6 +80,11 @@ type Report struct {
 	Lines      []Line
 }
 
+// IsProgress reports whether all lines are of progress, which may be lost.
+func (r Report) IsProgress() bool {
+	return !slices.ContainsFunc(r.Lines, func(line Line) bool { return line.Kind != Progress })
+}
+
 // Parse reads a report. The error names the line.
 func Parse(body string) (Report, error) {
 	lines, err := read(body, "report 1")

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/ipxe"
+	"github.com/sled-fleet/sled/sledd/internal/gate"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 )
 
@@ -34,7 +36,7 @@ func (s *Server) boot(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
-	script, err := s.Intake.Script(ctx, address)
+	script, err := s.script(ctx, address)
 	if err != nil {
 		model := problem(err)
 		s.Log.Warn("no boot script", "node", address, "error", err)
@@ -47,6 +49,15 @@ func (s *Server) boot(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(script.Text))))
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(script.Text))
+}
+
+func (s *Server) script(ctx context.Context, address string) (intake.Script, error) {
+	leave, err := s.Intake.Gate.Enter(ctx, gate.Script)
+	if err != nil {
+		return intake.Script{}, err //nolint:wrapcheck // names the class
+	}
+	defer leave()
+	return s.Intake.Script(ctx, address)
 }
 
 // showError answers with a script that shows the error: iPXE does not run it; people with curl and

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/gate"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/link"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
@@ -29,6 +30,12 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
 	defer cancel()
+	leave, err := s.Intake.Gate.Enter(ctx, gate.Claim)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	defer leave()
 	ticket := bearer(r.Header.Get("Authorization")) // or the token of the same claim
 	answer, token, err := s.Intake.Hello(ctx, address, ticket, hello, s.source(ctx))
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/internal/gate"
 	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
@@ -60,14 +61,29 @@ func (s *Server) nodeRoutes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"POST /node/v1/{mac}/hello":       s.hello,
 		"GET /node/v1/{mac}/plan":         s.node(0, s.plan),
-		"GET /node/v1/{mac}/seed":         s.node(0, s.seed),
-		"GET /node/v1/{mac}/upload":       s.node(0, s.upload),
-		"GET /node/v1/{mac}/captured":     s.node(0, s.captured),
+		"GET /node/v1/{mac}/seed":         s.node(0, s.gated(gate.Transfer, s.seed)),
+		"GET /node/v1/{mac}/upload":       s.node(0, s.gated(gate.Transfer, s.upload)),
+		"GET /node/v1/{mac}/captured":     s.node(0, s.gated(gate.Transfer, s.captured)),
 		"POST /node/v1/{mac}/report":      s.node(maxReport, s.report),
-		"POST /node/v1/{mac}/facts":       s.node(maxFacts, s.facts),
-		"POST /node/v1/{mac}/log":         s.node(maxLog, s.log),
-		"POST /node/v1/{mac}/lastwords":   s.node(maxLog, s.lastWords),
-		"POST /node/v1/{mac}/operational": s.node(maxOperational, s.operational),
+		"POST /node/v1/{mac}/facts":       s.node(maxFacts, s.gated(gate.Claim, s.facts)),
+		"POST /node/v1/{mac}/log":         s.node(maxLog, s.gated(gate.Transfer, s.log)),
+		"POST /node/v1/{mac}/lastwords":   s.node(maxLog, s.gated(gate.Transfer, s.lastWords)),
+		"POST /node/v1/{mac}/operational": s.node(maxOperational, s.gated(gate.Step, s.operational)),
+	}
+}
+
+// answerer answers a request of a node.
+type answerer func(ctx context.Context, a nodeRequest) (nodeResponse, error)
+
+// gated answers at a place of the gate.
+func (s *Server) gated(class gate.Class, answer answerer) answerer {
+	return func(ctx context.Context, a nodeRequest) (nodeResponse, error) {
+		leave, err := s.Intake.Gate.Enter(ctx, class)
+		if err != nil {
+			return nodeResponse{}, err //nolint:wrapcheck // names the class
+		}
+		defer leave()
+		return answer(ctx, a)
 	}
 }
 
@@ -76,8 +92,7 @@ type bodyError struct{ error }
 
 // node reads what all requests of nodes have in common, and writes the answer. The token is checked before a body is
 // read.
-func (s *Server) node(limit int64,
-	answer func(ctx context.Context, a nodeRequest) (nodeResponse, error)) http.HandlerFunc {
+func (s *Server) node(limit int64, answer answerer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		nic, err := mac.Parse(r.PathValue("mac"))
 		if err != nil {
@@ -113,7 +128,7 @@ func (s *Server) node(limit int64,
 		case refusal.Is(err, refusal.Invalid):
 			writeProblem(w, statusProblem(http.StatusBadRequest, err.Error()))
 		case err != nil:
-			writeProblem(w, problem(err))
+			writeError(w, err)
 		default:
 			out.write(w)
 		}
@@ -198,8 +213,14 @@ func (s *Server) report(ctx context.Context, a nodeRequest) (nodeResponse, error
 	if err != nil {
 		return nodeResponse{}, bodyError{err}
 	}
-	token, err := s.Intake.Report(ctx, a.mac, a.bearer, parsed)
-	return nodeResponse{token: token}, err
+	class := gate.Step
+	if parsed.IsProgress() {
+		class = gate.Progress
+	}
+	return s.gated(class, func(ctx context.Context, a nodeRequest) (nodeResponse, error) {
+		token, err := s.Intake.Report(ctx, a.mac, a.bearer, parsed)
+		return nodeResponse{token: token}, err
+	})(ctx, a)
 }
 
 func (s *Server) facts(ctx context.Context, a nodeRequest) (nodeResponse, error) {

@@ -5,11 +5,14 @@ package server
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/sled-fleet/sled/sledd/internal/events"
+	"github.com/sled-fleet/sled/sledd/internal/gate"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -28,6 +31,7 @@ func problem(err error) *huma.ErrorModel {
 	model := &huma.ErrorModel{Status: http.StatusInternalServerError, Detail: err.Error()}
 	var refused *refusal.Error
 	var unavailable *store.UnavailableError
+	var busy *gate.BusyError
 	switch {
 	case errors.As(err, &refused):
 		model.Status = statuses[refused.Kind]
@@ -37,11 +41,20 @@ func problem(err error) *huma.ErrorModel {
 		}
 	case errors.Is(err, events.ErrGone):
 		model.Status = http.StatusGone
-	case errors.As(err, &unavailable):
+	case errors.As(err, &unavailable), errors.As(err, &busy):
 		model.Status = http.StatusServiceUnavailable
 	}
 	model.Title = http.StatusText(model.Status)
 	return model
+}
+
+// writeError answers a node. One that is refused at the gate learns when to return.
+func writeError(w http.ResponseWriter, err error) {
+	var busy *gate.BusyError
+	if errors.As(err, &busy) {
+		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(busy.After.Seconds()))))
+	}
+	writeProblem(w, problem(err))
 }
 
 // writeProblem answers with an error outside of the operator API.
@@ -49,7 +62,7 @@ func writeProblem(w http.ResponseWriter, model *huma.ErrorModel) {
 	if model.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
-	if model.Status == http.StatusServiceUnavailable {
+	if model.Status == http.StatusServiceUnavailable && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "1")
 	}
 	if model.Status == http.StatusTooManyRequests || model.Status == http.StatusConflict {
