@@ -2,7 +2,10 @@
 
 package api
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // The kinds of waits.
 const (
@@ -19,4 +22,23 @@ type Wait struct {
 	For    string    `json:"for" example:"a rival (rival_time)" doc:"For people: what it waits for"`
 	Until  time.Time `json:"until,omitzero" doc:"When the wait ends at the latest; absent: time does not end it"`
 	EndsBy string    `json:"ends_by,omitempty" example:"sledctl admit n1 CODE" doc:"Command that ends it"`
+}
+
+// Text is the wait in words, such as "waits until 23:18 for a rival (rival_time)"; empty without one.
+func (w *Wait) Text() string {
+	switch {
+	case w == nil:
+		return ""
+	case w.Until.IsZero():
+		return "waits for " + w.For
+	}
+	return fmt.Sprintf("waits until %s for %s", w.Until.Local().Format("15:04"), w.For)
+}
+
+// Hint is Text with the command that ends it; empty if none does.
+func (w *Wait) Hint() string {
+	if w == nil || w.EndsBy == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s; `%s` ends it", w.Text(), w.EndsBy)
 }

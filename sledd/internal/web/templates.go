@@ -64,7 +64,7 @@ var functions = template.FuncMap{
 	"what": wording.EventKind, "words": wording.EventDetail, "claimed": wording.ClaimedName, "alarm": wording.Alarm,
 	"incumbent": wording.Incumbent, "silent": wording.Silent, "seconds": wording.Seconds, "overdue": wording.Overdue,
 	"tookOf": wording.RolloutTook, "duration": wording.Clock, "bootOrder": wording.BootOrder, "rescue": wording.Detour,
-	"wait": wording.Wait, "tab": newTab, "atWork": wording.AtWork, "groupNote": group.Note,
+	"tab": newTab, "atWork": wording.AtWork, "groupNote": group.Note,
 	"yesno": wording.YesNo, "style": func() string { return stylePath },
 	"icon":   func() string { return iconPath },
 	"script": func() string { return scriptPath }, "times": wording.Times, "join": strings.Join,

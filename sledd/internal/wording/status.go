@@ -37,24 +37,11 @@ func Code(code int) string {
 	return fmt.Sprintf("code %d", code)
 }
 
-// Wait returns what a node waits for, such as "waits until 23:18 for a rival (rival_time)".
-func Wait(wait *api.Wait) string {
-	if wait.Until.IsZero() {
-		return "waits for " + wait.For
-	}
-	return fmt.Sprintf("waits until %s for %s", wait.Until.Local().Format("15:04"), wait.For)
-}
-
-// WaitHint is Wait with the command that ends it.
-func WaitHint(wait *api.Wait) string {
-	return fmt.Sprintf("%s; `%s` ends it", Wait(wait), wait.EndsBy)
-}
-
 // Note explains the phase of a node: the reason of a failure, what it waits for, the progress of the running step, or
 // the detail of the last one.
 func Note(n api.Node) string {
 	if n.Wait != nil && n.Status.Phase != api.Failed {
-		return Wait(n.Wait)
+		return n.Wait.Text()
 	}
 	if n.Overdue > 0 {
 		late, status := "overdue for "+Duration(time.Duration(n.Overdue)*time.Second), n.Status

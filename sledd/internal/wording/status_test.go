@@ -43,7 +43,7 @@ func TestAWaitIsTheNote(t *testing.T) {
 	if got := Note(n); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := WaitHint(n.Wait); got != want+"; `sledctl admit n1 CODE` ends it" {
+	if got := n.Wait.Hint(); got != want+"; `sledctl admit n1 CODE` ends it" {
 		t.Errorf("%q", got)
 	}
 }

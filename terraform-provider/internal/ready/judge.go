@@ -44,7 +44,11 @@ func judge(node *api.Node, wanted int64) verdict {
 	if len(node.WaitingClaims) > 0 {
 		return unattended(*node)
 	}
-	return unsatisfied(node.Status, node.Binding.Generation)
+	v := unsatisfied(node.Status, node.Binding.Generation)
+	if text := node.Wait.Hint(); text != "" && v.outcome == pending {
+		v.text += ", " + text
+	}
+	return v
 }
 
 // unattended judges a node whose machine waits until an operator has admitted it.

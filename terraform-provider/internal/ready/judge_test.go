@@ -70,6 +70,12 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// withheld is a node that waits for a secret.
+func withheld(node *api.Node) *api.Node {
+	node.Wait = &api.Wait{Kind: api.WaitsForRival, For: "a rival (rival_time)", EndsBy: "sledctl admit n1 CODE"}
+	return node
+}
+
 func TestJudgeOfWhatIsNotAdmitted(t *testing.T) {
 	for name, c := range map[string]struct {
 		node    *api.Node
@@ -81,6 +87,8 @@ func TestJudgeOfWhatIsNotAdmitted(t *testing.T) {
 		"two not admitted": {claimed(bound(2, false, api.Status{}), "K7QF-2M9D", "AAAA-0001"), verdict{failed, 0,
 			"a machine waits to be admitted as this node; if its console shows the code K7QF-2M9D or AAAA-0001, type: " +
 				"sledctl admit n1 K7QF-2M9D", "not admitted"}},
+		"withheld": {withheld(bound(2, false, api.Status{Phase: api.Configuring, Generation: 2})), verdict{pending, 0,
+			"configuring, waits for a rival (rival_time); `sledctl admit n1 CODE` ends it", "configuring"}},
 		"ready, and claimed": {claimed(bound(2, true, api.Status{Phase: api.Operational, Generation: 2}), "AAAA-0001"),
 			verdict{ready, 2, "", "ready"}},
 	} {

@@ -14,8 +14,8 @@ func (p *Printer) admissionHint(n api.Node) {
 	hint := func(format string, values ...any) {
 		_, _ = fmt.Fprintln(p.Err, p.Screen.Hang(wording.NodeName(n)+": "+fmt.Sprintf(format, values...), 2))
 	}
-	if n.Wait != nil && n.Wait.EndsBy != "" {
-		hint("%s", wording.WaitHint(n.Wait))
+	if text := n.Wait.Hint(); text != "" {
+		hint("%s", text)
 	}
 	if len(n.Alarms) > 0 {
 		hint("to acknowledge its alarms: sledctl ack %s", wording.NodeName(n))

@@ -46,7 +46,7 @@ func (p *Printer) statusRows(n api.Node) [][2]string {
 		{"phase", p.Screen.Phase(s.Phase)}, {"since", wording.Time(s.Since)},
 		{"overdue", wording.Overdue(n)}, {"seen", wording.Time(s.Seen)},
 		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", wording.Step(s)},
-		{"wait", waitText(n.Wait)}, {"reason", wording.Reason(s)}, {"detail", wording.Detail(s)}, {"started by", s.Start},
+		{"wait", n.Wait.Text()}, {"reason", wording.Reason(s)}, {"detail", wording.Detail(s)}, {"started by", s.Start},
 		{"not by kexec", s.StartNote.String()},
 	}
 	if s.OS != nil && !s.OS.Confirmed.IsZero() {
@@ -58,13 +58,6 @@ func (p *Printer) statusRows(n api.Node) [][2]string {
 		rows = append(rows, [2]string{"host key", s.OS.HostKey.Fingerprint().String()})
 	}
 	return rows
-}
-
-func waitText(wait *api.Wait) string {
-	if wait == nil {
-		return ""
-	}
-	return wording.Wait(wait)
 }
 
 func (p *Printer) facts(facts *api.Facts) {
