@@ -10,8 +10,8 @@ import (
 )
 
 func TestCheckLabels(t *testing.T) {
-	for name, value := range map[string]string{"rack": "a", "captured-from": "n1", "example.org/Row_1": "row 3 = left", "r": "",
-		strings.Repeat("a", 63): strings.Repeat("ü", 127)} {
+	for name, value := range map[string]string{"rack": "a", "captured-from": "n1", "example.org/Row_1": "row 3 = left",
+		"r": "", strings.Repeat("a", 63): strings.Repeat("ü", 127)} {
 		if _, err := api.CheckLabels(map[string]string{name: value}); err != nil {
 			t.Errorf("%q=%q: %v", name, value, err)
 		}

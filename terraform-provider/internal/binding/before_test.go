@@ -52,6 +52,22 @@ func TestAccCreateBeforeDestroy(t *testing.T) {
 	}
 }
 
+// Without the argument nothing is written, and the state then has an old object only. The way out that the error names
+// images nothing.
+func TestAccCreateBeforeDestroyWithoutTheArgument(t *testing.T) {
+	l := start(t)
+	l.bound(image("v1"), before)
+	if out := l.Run("apply", "-auto-approve", "-replace="+n1); out.Code == 0 ||
+		!strings.Contains(acctest.Flat(out.Text), "terraform state rm ADDRESS, then import it") {
+		t.Errorf("%d: %s", out.Code, out.Text)
+	}
+	l.wants(1, "v1", 1)
+	l.Must("state", "rm", n1)
+	l.Must("import", n1, "n1")
+	l.Empty()
+	l.wants(1, "v1", 1)
+}
+
 // The argument allows no more than that: a binding that the state does not have is refused in the plan, and one that
 // appeared after it by the CLI.
 func TestAccCreateOverABindingOfAnotherState(t *testing.T) {
