@@ -81,11 +81,14 @@ func ownPage(next string) string {
 }
 
 func (w *Web) logout(out http.ResponseWriter, r *http.Request) {
-	if cookie := cookieOf(r); cookie != "" {
-		if err := w.Fleet.Logout(r.Context(), cookie); err != nil {
-			w.fail(out, r, api.Operator{}, err)
-			return
-		}
+	cookie := cookieOf(r)
+	_, err := w.Fleet.LoggedIn(r.Context(), cookie) // strangers make no writes
+	if err == nil {
+		err = w.Fleet.Logout(r.Context(), cookie)
+	}
+	if err != nil && !refusal.Is(err, refusal.Unauthorized) {
+		w.fail(out, r, api.Operator{}, err)
+		return
 	}
 	setCookie(out, "", -1)
 	http.Redirect(out, r, "/ui/", http.StatusSeeOther)

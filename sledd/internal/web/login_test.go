@@ -107,7 +107,6 @@ func TestALoginEnds(t *testing.T) {
 		"another token": func(o api.Operator) { b.operator(o.Name, o.Role) },
 		"another role":  func(o api.Operator) { b.operator(o.Name, api.Operate) },
 		"8 hours":       func(api.Operator) { ahead.Add(int64(8*time.Hour + time.Second)) },
-		"expired":       func(api.Operator) { ahead.Add(int64(91 * 24 * time.Hour)) },
 	} {
 		ahead.Add(int64(time.Hour)) // of the limit of attempts
 		made := b.operator("friday", api.Read)
@@ -119,6 +118,39 @@ func TestALoginEnds(t *testing.T) {
 			t.Errorf("%s does not end the login", name)
 		}
 	}
+}
+
+func TestALoginEndsWithItsToken(t *testing.T) {
+	var ahead atomic.Int64
+	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	b := open(t, 1, sleddtest.Options{Now: now})
+	made, err := b.Client().PutOperator(t.Context(), api.Operator{Name: "friday", Role: api.Read,
+		Expires: now().Add(time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.login(made.Token); !b.sees(b.Sledd) {
+		t.Fatal("the login is not valid")
+	}
+	if ahead.Add(int64(time.Hour)); b.sees(b.Sledd) {
+		t.Error("the login outlives its token")
+	}
+}
+
+func TestALogoutOfAStrangerWritesNothing(t *testing.T) {
+	shared := &storetest.Memory{}
+	b := open(t, 1, sleddtest.Options{Store: shared})
+	shared.Before = func(call string) error {
+		if call == "commit" {
+			t.Error("it writes")
+		}
+		return nil
+	}
+	b.cookie = "__Host-sled=" + strings.Repeat("0", 64)
+	if a := b.ask("POST", "/ui/logout", nil); a.Status != http.StatusSeeOther {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	shared.Before = nil
 }
 
 func TestALoginLastsWhileItIsUsed(t *testing.T) {
