@@ -95,8 +95,11 @@ def ensure_image(client: Client, options: Json, check: bool) -> Json:
     if options["state"] == "absent":
         return _forget(client, IMAGE, stored, options["name"], check)
     have = part(stored, IMAGE.fields)
-    spec = merged(have, given(options, IMAGE.fields))
-    differ = sorted(name for name in words.FIXED if have.get(name) != spec.get(name))
+    want = given(options, IMAGE.fields)
+    if want.get("container"):
+        want["container"] = merged({}, want["container"])
+    spec = merged(have, want)
+    differ = sorted(name for name, usual in words.FIXED.items() if have.get(name, usual) != spec.get(name, usual))
     if stored and differ:
         raise SledError(
             f"image {options['name']} is registered with another {', '.join(differ)}: another content gets another name"

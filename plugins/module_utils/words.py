@@ -119,6 +119,7 @@ NODE = (
 NESTED = (
     "data_disks",
     "bmc",
+    "container",
 )
 IMAGE = (
     "name",
@@ -131,18 +132,20 @@ IMAGE = (
     "statement",
     "architecture",
     "kind",
+    "container",
     "labels",
 )
-# Those that never change.
-FIXED = (
-    "name",
-    "digest",
-    "bytes",
-    "file_bytes",
-    "used_bytes",
-    "architecture",
-    "kind",
-)
+# Those that never change, and what an absent one means.
+FIXED = {
+    "name": None,
+    "digest": None,
+    "bytes": None,
+    "file_bytes": None,
+    "used_bytes": None,
+    "architecture": "x86_64",
+    "kind": "disk",
+    "container": None,
+}
 # The argument specifications of modules node and image.
 NODE_OPTIONS = {
     "name": {"type": "str"},
@@ -185,5 +188,16 @@ IMAGE_OPTIONS = {
     "statement": {"type": "str"},
     "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
     "kind": {"type": "str", "choices": ["disk", "root", "kernel"]},
+    "container": {
+        "type": "dict",
+        "options": {
+            "reference": {"type": "str"},
+            "entrypoint": {"type": "list", "elements": "str"},
+            "command": {"type": "list", "elements": "str"},
+            "environment": {"type": "list", "elements": "str"},
+            "folder": {"type": "str"},
+            "user": {"type": "str"},
+        },
+    },
     "labels": {"type": "dict"},
 }

@@ -69,6 +69,38 @@ options:
       disks only. If it is absent, sledd uses V(disk).
     type: str
     choices: [disk, root, kernel]
+  container:
+    description: >-
+      How its container image is started, for kind root. Role image reads it from the registry.
+    type: dict
+    suboptions:
+      reference:
+        description: >-
+          The container image, with the digest of its manifest.
+        type: str
+      entrypoint:
+        description: >-
+          Program and arguments before the command.
+        type: list
+        elements: str
+      command:
+        description: >-
+          Arguments, or the whole command without an entry point.
+        type: list
+        elements: str
+      environment:
+        description: >-
+          Variables, each as NAME=VALUE.
+        type: list
+        elements: str
+      folder:
+        description: >-
+          Working directory. Default: /.
+        type: str
+      user:
+        description: >-
+          User and group, as numbers. Default: 0:0.
+        type: str
   labels:
     description: >-
       Labels for selection, free to choose.

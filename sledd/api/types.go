@@ -75,8 +75,11 @@ type Image struct {
 	Created  time.Time `json:"created"`
 }
 
-// DiskImage is the kind of images that nodes are bound to.
-const DiskImage = "disk"
+// DiskImage is the kind of images that nodes are bound to, RootImage the kind of those that container images become.
+const (
+	DiskImage = "disk"
+	RootImage = "root"
+)
 
 // Holds returns the kind of the image, also where none was given.
 func (i ImageSpec) Holds() string { return cmp.Or(i.Kind, DiskImage) }

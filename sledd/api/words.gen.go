@@ -197,6 +197,7 @@ type ImageSpec struct {
 	Statement    string            `json:"statement,omitempty" doc:"What signature is over, as sledc sign prints it, image 2 name=NAME line=LINE signed=DATE digest=DIGEST. Set both or neither." maxLength:"512" example:"image 2 name=debian-12-v1 line=debian-12 signed=2026-11-23T15:50:00Z digest=sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
 	Architecture string            `json:"architecture,omitempty" doc:"Architecture of the system in it. Default: x86_64." enum:"x86_64,arm64"`
 	Kind         string            `json:"kind,omitempty" doc:"What the image holds: a whole disk, or one squashfs with a root filesystem or a kernel. Nodes are bound to disks only. Default: disk." enum:"disk,root,kernel"`
+	Container    *Container        `json:"container,omitempty" doc:"How its container image is started, for kind root. Role image reads it from the registry."`
 	Labels       map[string]string `json:"labels,omitempty" doc:"Labels for selection, free to choose." maxProperties:"64"`
 }
 
@@ -215,6 +216,17 @@ type BMC struct {
 	Driver  string `json:"driver" doc:"Name of the power driver, which the playbooks know." pattern:"^[a-z][a-z0-9_]*$" maxLength:"32" example:"ipmi"`
 	Address string `json:"address,omitempty" doc:"Host name or IP address." maxLength:"255"`
 	Port    int64  `json:"port,omitempty" doc:"Its port. Default: the driver's." minimum:"0" maximum:"65535"`
+}
+
+// Container is an item of container. How its container image is started, for kind root. Role image reads it from
+// the registry.
+type Container struct {
+	Reference   string   `json:"reference,omitempty" doc:"The container image, with the digest of its manifest." maxLength:"512" example:"registry.example.net/hpl@sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
+	Entrypoint  []string `json:"entrypoint,omitempty" doc:"Program and arguments before the command." maxItems:"256" nullable:"false"`
+	Command     []string `json:"command,omitempty" doc:"Arguments, or the whole command without an entry point." maxItems:"256" nullable:"false"`
+	Environment []string `json:"environment,omitempty" doc:"Variables, each as NAME=VALUE." maxItems:"256" nullable:"false"`
+	Folder      string   `json:"folder,omitempty" doc:"Working directory. Default: /." maxLength:"4096"`
+	User        string   `json:"user,omitempty" doc:"User and group, as numbers. Default: 0:0." pattern:"^[0-9]{1,10}:[0-9]{1,10}$"`
 }
 
 // SameDesired reports whether two bindings of a node leave its disk alike: a change from one to the other raises no

@@ -175,7 +175,7 @@ def test_one_manifest_makes_the_same_bytes(registry: Registry, tmp_path: Path) -
     assert "-rwsr-xr-x 1000/33                   7 2023-11-14 22:13 squashfs-root/usr/bin/app\n" in listed
     assert listed.count("2023-11-14 22:13") == listed.count("squashfs-root"), "no time is later than the image"
     about = json.loads((tmp_path / "1.json").read_text())
-    assert about["reference"] == f"{registry.host}/a/app:1"
+    assert re.fullmatch(f"{registry.host}/a/app@sha256:[0-9a-f]{{64}}", about["reference"])
     assert about["config"]["config"]["Entrypoint"] == ["/usr/bin/app"]
     assert about["config"]["config"]["Cmd"] == ["a b"]
     process = about["runtime"]["process"]

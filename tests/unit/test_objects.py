@@ -126,6 +126,18 @@ def test_image_is_registered_once_and_never_changed(sledd: Sledd, module: Run) -
     assert not module(image, name=IMAGE["name"], state="absent")["changed"]
 
 
+def test_an_image_that_is_started_as_a_container(sledd: Sledd, module: Run) -> None:
+    about = {"kind": "root", "container": {"command": ["a"], "entrypoint": [], "user": "1000:33"}}
+    stored = module(image, **IMAGE, **about)["image"]
+    assert stored["container"] == {"command": ["a"], "user": "1000:33"}, "as sledd returns it"
+    assert not module(image, **IMAGE, **about)["changed"]
+    about["container"] = {"command": ["b"]}
+    assert "registered with another container" in module(image, **IMAGE, **about)["msg"]
+    assert "registered with another kind" in module(image, name=IMAGE["name"], kind="disk")["msg"]
+    module(image, **{**IMAGE, "name": "plain"})
+    assert "failed" not in module(image, **{**IMAGE, "name": "plain", "kind": "disk"}), "the default"
+
+
 def test_binding_counts_generations(sledd: Sledd, module: Run) -> None:
     predicted = module(binding, node="n1", image="v1", check=True)
     assert predicted["generation"] == 1

@@ -71,6 +71,10 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 	if err := cmp.Or(checkStatement(spec), checkLabels(spec.Labels)); err != nil {
 		return api.Image{}, err
 	}
+	if spec.Container != nil && spec.Holds() != api.RootImage {
+		return api.Image{}, refusal.Value("body.container", nil, fmt.Errorf(
+			"image %s has kind %s, and only kind root is started as a container", name, spec.Holds()))
+	}
 	var image api.Image
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
 		stored, revision, err := f.StoredImage(ctx, name)
@@ -147,9 +151,9 @@ func revise(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
 		spec.Labels = nil
 	}
 	for _, one := range attribute.Image {
-		if was, now := one.Meant(&old), one.Meant(spec); one.Fixed && was != now {
-			return false, refusal.New(refusal.Conflict, "image %s is registered with other content (%s %v, not %v): "+
-				"another content gets another name", spec.Name, one.Title(), was, now)
+		if one.Fixed && !reflect.DeepEqual(one.Meant(&old), one.Meant(spec)) {
+			return false, refusal.New(refusal.Conflict, "image %s is registered with other content (%s): "+
+				"another content gets another name", spec.Name, one.Title())
 		}
 	}
 	return !reflect.DeepEqual(old, *spec), nil

@@ -81,7 +81,7 @@ func TestImagesKeepTheirContent(t *testing.T) {
 	for _, change := range []func(*api.ImageSpec){
 		func(i *api.ImageSpec) { i.Bytes++ }, func(i *api.ImageSpec) { i.FileBytes++ },
 		func(i *api.ImageSpec) { i.UsedBytes++ }, func(i *api.ImageSpec) { i.Architecture = "arm64" },
-		func(i *api.ImageSpec) { i.Kind = "root" },
+		func(i *api.ImageSpec) { i.Kind, i.Container = "root", &api.Container{Command: []string{"a"}} },
 	} {
 		other := image("d12")
 		other.URLs = []string{"http://mirror/d12"}

@@ -28,5 +28,6 @@ type Image struct {
 	Statement    types.String `tfsdk:"statement"`
 	Architecture types.String `tfsdk:"architecture"`
 	Kind         types.String `tfsdk:"kind"`
+	Container    types.Object `tfsdk:"container"`
 	Labels       types.Map    `tfsdk:"labels"`
 }

@@ -100,13 +100,29 @@ func Take(ctx context.Context, model, spec any, list []attribute.Attribute) {
 		}
 		for _, field := range reflect.VisibleFields(to.Type()) {
 			if field.Tag.Get("tfsdk") == a.Name && err == nil {
-				to.FieldByIndex(field.Index).Set(reflect.ValueOf(value))
+				to.FieldByIndex(field.Index).Set(reflect.ValueOf(withEmpty(ctx, value, old)))
 			}
 		}
 	}
 	if err != nil {
 		panic(fmt.Sprintf("%T does not fit %T: %v", spec, model, err))
 	}
+}
+
+// withEmpty is a value with what is empty within the old one.
+func withEmpty(ctx context.Context, value, old attr.Value) attr.Value {
+	now, isObject := value.(types.Object)
+	before, wasObject := old.(types.Object)
+	if !isObject || !wasObject || now.IsNull() {
+		return value
+	}
+	all := now.Attributes()
+	for name, one := range before.Attributes() {
+		if all[name].IsNull() && isEmpty(one) {
+			all[name] = one
+		}
+	}
+	return types.ObjectValueMust(now.AttributeTypes(ctx), all)
 }
 
 func isEmpty(value attr.Value) bool {

@@ -123,7 +123,8 @@ func TestAccImageIsGiven(t *testing.T) {
 			},
 			{
 				Config: acctest.Header(s.URL) + declare("gaps", url,
-					append(given, "used_bytes = 5", `architecture = "arm64"`, `kind = "root"`)...),
+					append(given, "used_bytes = 5", `architecture = "arm64"`, `kind = "root"`,
+						`container = { command = ["a", "b"], environment = [], user = "1000:33" }`)...),
 				ConfigPlanChecks: acts(plancheck.ResourceActionReplace),
 				ConfigStateChecks: []statecheck.StateCheck{holds("architecture", knownvalue.StringExact("arm64")),
 					holds("kind", knownvalue.StringExact("root"))},
