@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from ansible_collections.sled.fleet.plugins.module_utils.bulk import Get, ensure_bindings
+from ansible_collections.sled.fleet.plugins.module_utils.bulk import ensure_bindings
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.known import check_rollout, check_variables
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
@@ -18,7 +18,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.rollouts import by_valu
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import settings_of
 from ansible_collections.sled.fleet.plugins.module_utils.words import BINDING_VARIABLES
 from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
-from ansible_collections.sled.fleet.plugins.plugin_utils.variables import names_of, variables_of
+from ansible_collections.sled.fleet.plugins.plugin_utils.variables import Variables
 
 # Read where ansible-playbook loads the class: the process of a task has another standard input.
 INTERACTIVE = sys.stdin is not None and sys.stdin.isatty()
@@ -44,7 +44,7 @@ class ActionModule(SledAction):
     def work(self, options: Json, task_vars: dict[str, Any]) -> Json:
         """Binds the nodes, or in check mode tells what that would do."""
         names = dict.fromkeys(options["nodes"])
-        nodes = {name: variables_of(name, task_vars, self._templar.template) for name in names}
+        nodes = {name: Variables(name, task_vars, self._templar.template) for name in names}
         faults: dict[str, str] = {}
         if options["supervised"]:
             faults = self._faults(nodes, task_vars)
@@ -53,13 +53,13 @@ class ActionModule(SledAction):
         hooked = [name for name, get in nodes.items() if get("sled_hook_before") or get("sled_hook_after")]
         return {**report(bound, faults | failures), "hooked": hooked, "interactive": INTERACTIVE}
 
-    def _faults(self, nodes: dict[str, Get], task_vars: dict[str, Any]) -> dict[str, str]:
+    def _faults(self, nodes: dict[str, Variables], task_vars: dict[str, Any]) -> dict[str, str]:
         """What is wrong with the variables that the nodes are supervised by. Raises SettingsError if that is of all."""
         check_rollout(self._templar.template(task_vars.get("sled_rollout") or {}))
         faults: dict[str, str] = {}
         for name, get in nodes.items():
             try:
-                check_variables(name, names_of(name, task_vars))
+                check_variables(name, get)
                 settings_of(name, get)
             except SledError as error:
                 faults[name] = str(error)

@@ -16,7 +16,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.preview impor
 from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings import Get, Settings, settings_of
 from ansible_collections.sled.fleet.plugins.plugin_utils import supervisor
 from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
-from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
+from ansible_collections.sled.fleet.plugins.plugin_utils.variables import Variables
 
 SPEC = {
     **API,
@@ -62,7 +62,7 @@ class ActionModule(SledAction):
     def _variables(self, name: str, task_vars: dict[str, Any], options: Json) -> Get:
         """How to read the variables of a node; options of the task replace them."""
         given = {variable: options[option] for variable, option in INSTEAD.items() if options[option] is not None}
-        get = variables_of(name, task_vars, self._templar.template)
+        get = Variables(name, task_vars, self._templar.template)
         return lambda variable: given[variable] if variable in given else get(variable)
 
 

@@ -15,7 +15,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.supervise.settings impo
 from ansible_collections.sled.fleet.plugins.module_utils.waves import carry_out
 from ansible_collections.sled.fleet.plugins.plugin_utils import supervisor
 from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
-from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
+from ansible_collections.sled.fleet.plugins.plugin_utils.variables import Variables
 
 SPEC = {
     **API,
@@ -39,7 +39,7 @@ class ActionModule(SledAction):
             return {"changed": bool(options["waves"]), "results": {}}
 
         def variables(name: str) -> Get:
-            return variables_of(name, task_vars, self._templar.template)
+            return Variables(name, task_vars, self._templar.template)
 
         following.follow(options["rollout"])
         client = connect(options)

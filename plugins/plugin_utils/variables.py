@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ansible import context
@@ -19,30 +19,27 @@ COMMAND_LINE = {
 }
 
 
-def variables_of(name: str, task_vars: Mapping[str, Any], template: Callable[[Any], Any]) -> Callable[[str], Any]:
-    """How to read the variables of a host: the value by name, None if it is not defined.
+class Variables:
+    """Reads the variables of a host: the value by name, None if it is not defined.
 
     Those of the host that the task runs for may come from a role or the play, those of the others from the inventory,
     facts and the command line. Raises SettingsError for an unknown host.
     """
-    here, variables = _of(name, task_vars)
 
-    def get(variable: str) -> Any:
-        if variable not in variables:
+    def __init__(self, name: str, task_vars: Mapping[str, Any], template: Callable[[Any], Any]) -> None:
+        self._here, self._template = name == task_vars.get("inventory_hostname"), template
+        if not self._here and name not in task_vars.get("hostvars", {}):
+            raise SettingsError(f"nodes: {name} is not a host of the inventory: want its inventory_hostname")
+        # Ansible merges them at each access, which takes a millisecond.
+        self._variables: Mapping[str, Any] = task_vars if self._here else task_vars["hostvars"][name]
+
+    def __call__(self, variable: str) -> Any:
+        """The value."""
+        if variable not in self._variables:
             return context.CLIARGS.get(COMMAND_LINE.get(variable, ""))
-        return template(variables[variable]) if here else variables[variable]
+        value = self._variables[variable]
+        return self._template(value) if self._here else value
 
-    return get
-
-
-def names_of(name: str, task_vars: Mapping[str, Any]) -> list[str]:
-    """The names of the variables of a host. Raises SettingsError for an unknown host."""
-    return list(_of(name, task_vars)[1])
-
-
-def _of(name: str, task_vars: Mapping[str, Any]) -> tuple[bool, Mapping[str, Any]]:
-    """Whether the task runs for a host, and its variables."""
-    here = name == task_vars.get("inventory_hostname")
-    if not here and name not in task_vars.get("hostvars", {}):
-        raise SettingsError(f"nodes: {name} is not a host of the inventory: want its inventory_hostname")
-    return here, task_vars if here else task_vars["hostvars"][name]
+    def __iter__(self) -> Iterator[str]:
+        """Their names."""
+        return iter(self._variables)

@@ -22,7 +22,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import (
     SledError,
     Unreachable,
 )
-from ansible_collections.sled.fleet.plugins.plugin_utils.variables import variables_of
+from ansible_collections.sled.fleet.plugins.plugin_utils.variables import Variables
 from ansible_collections.sled.fleet.tests.unit.double import Sledd
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl"
@@ -227,11 +227,11 @@ def test_a_sledd_that_is_away_is_no_failure_of_a_node(sledd: Sledd, client: Clie
 def test_variables_of_this_host_and_of_others() -> None:
     task_vars = {"inventory_hostname": "n1", "a": "{{ b }}", "hostvars": {"n2": {"a": "theirs"}}}
     template = {"{{ b }}": "ours"}.get
-    assert variables_of("n1", task_vars, template)("a") == "ours"
-    assert variables_of("n2", task_vars, template)("a") == "theirs"
-    assert variables_of("n2", task_vars, template)("node_image") is None
+    assert Variables("n1", task_vars, template)("a") == "ours"
+    assert Variables("n2", task_vars, template)("a") == "theirs"
+    assert Variables("n2", task_vars, template)("node_image") is None
     with pytest.raises(SledError, match="n3 is not a host of the inventory"):
-        variables_of("n3", task_vars, template)
+        Variables("n3", task_vars, template)
 
 
 def test_attributes_of_a_binding_are_variables() -> None:
