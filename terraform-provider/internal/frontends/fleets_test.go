@@ -18,6 +18,7 @@ import (
 type fleet struct {
 	name, image string
 	nodes       []api.NodeSpec
+	together    bool // Terraform declares it by one sled_bindings
 }
 
 // histories are what may have happened to a node before.
@@ -89,6 +90,7 @@ func seeded(t *testing.T, s *sleddtest.Sledd, seed, first int) fleet {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	f := fleet{name: fmt.Sprintf("f%d", seed), image: []string{"d12", "d13", "d13", ""}[random.IntN(4)]}
+	f.together = seed%2 == 0 && f.image != ""
 	for k := range 3 + random.IntN(6) {
 		i := first + k
 		spec := api.NodeSpec{MAC: sleddtest.MAC(i), Name: fmt.Sprintf("%sn%d", f.name, k),
