@@ -51,7 +51,8 @@ func (c *consent) define(command *cobra.Command) {
 // defineLimits adds the limits of nodes that are wiped, and of those that are imaged again.
 func (c *consent) defineLimits(command *cobra.Command) {
 	command.Flags().IntVar(&c.wipes, "max-wipes", 0,
-		"maximum number of nodes whose disks are wiped, first images included; default: no limit, with --label as --max-reimages")
+		"maximum number of nodes whose disks are wiped, first images included; default: no limit, "+
+			"with --label as --max-reimages")
 	command.Flags().IntVar(&c.limit, "max-reimages", unasked,
 		"maximum number of nodes that are imaged again; does not apply to --yes or a terminal, unless it is set")
 }
