@@ -114,15 +114,16 @@ func (g *Gate) ahead(class Class) time.Duration {
 	return time.Duration(count) * g.took / places
 }
 
-// refuse promises the next place that is not promised yet: requests that come at the same time return one by one.
+// refuse promises the next place that is not promised yet: requests that come at the same time return one by one. Once
+// all places up to the longest time are promised, it starts again: more requests than that must not return together.
 func (g *Gate) refuse(class Class) *BusyError {
 	g.refused[class]++
 	now := time.Now()
-	if first := now.Add(patience / 2); g.promised.Before(first) {
+	g.promised = g.promised.Add(g.took / places)
+	if first := now.Add(patience / 2); g.promised.Before(first) || g.promised.After(now.Add(longest)) {
 		g.promised = first
 	}
-	g.promised = g.promised.Add(g.took / places)
-	return &BusyError{Class: class, After: min(g.promised.Sub(now), longest)}
+	return &BusyError{Class: class, After: g.promised.Sub(now)}
 }
 
 func (g *Gate) leaving() func() {
