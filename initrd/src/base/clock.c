@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sys/random.h>
 #include <time.h>
 
 int64_t clock_now(void) {
@@ -25,10 +26,17 @@ void clock_wait_until(int64_t deadline) {
 		;
 }
 
+int64_t clock_chance(int64_t below) {
+	uint64_t n;
+	if (getrandom(&n, sizeof(n), GRND_NONBLOCK) != sizeof(n))
+		n = (uint64_t)clock_now(); // the kernel has no random numbers yet
+	return (int64_t)(n % (uint64_t)below);
+}
+
 int64_t backoff_next(struct backoff *backoff) {
 	int64_t pause = backoff->next ? backoff->next : 250 * MILLISECOND;
 	if (pause > backoff->max)
 		pause = backoff->max;
 	backoff->next = pause * 2;
-	return pause;
+	return pause - clock_chance(pause / 2);
 }

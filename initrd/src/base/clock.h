@@ -11,7 +11,10 @@ int64_t clock_now(void);
 int clock_poll_timeout(int64_t deadline); // milliseconds for poll(), 0 when passed, rounded up
 void clock_wait_until(int64_t deadline);
 
-// Pause between retries: doubles from 250 ms to `max`.
+int64_t clock_chance(int64_t below); // a time by chance, from 0 to `below` - 1
+
+// Pause between retries: doubles from 250 ms to `max`. Of each up to the half is left out, by chance: nodes that were
+// interrupted together do not return together.
 struct backoff {
 	int64_t next, max;
 };

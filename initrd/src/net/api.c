@@ -182,7 +182,7 @@ int api_call(struct api *api, const struct call *call, unsigned *ret_status, cha
 		}
 		next = clock_now() + backoff_next(&backoff);
 		if (head.has_retry && clock_now() + head.retry_after * SECOND > next)
-			next = clock_now() + head.retry_after * SECOND;
+			next = clock_now() + head.retry_after * SECOND + clock_chance(SECOND);
 		if (fault->code != CODE_NETWORK || next >= call->give_up)
 			return r;
 		clock_wait_until(next);
