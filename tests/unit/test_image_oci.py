@@ -241,22 +241,22 @@ def test_a_flipped_layer_is_refused(registry: Registry, tmp_path: Path) -> None:
 def test_a_layer_stays_in_its_folder(registry: Registry, tmp_path: Path) -> None:
     layout = Layout(tmp_path / "layout")
     layout.add("up", type=tarfile.SYMTYPE, linkname="../../../../../../../..")
-    layout.add("up/work/escaped", b"x")
+    layout.add("up/data/escaped", b"x")
     layout.add("../../../escaped", b"x")
     ended = make(registry, layout.write(), tmp_path / "out")
     assert ended.returncode == 0, ended.stderr
     assert sorted(one.name for one in tmp_path.iterdir()) == ["layout", "out", "out.json"]
-    assert "squashfs-root/work/escaped" in run("unsquashfs", "-l", tmp_path / "out").stdout
+    assert "squashfs-root/data/escaped" in run("unsquashfs", "-l", tmp_path / "out").stdout
 
 
 def test_confined(registry: Registry, tmp_path: Path) -> None:
     def says(script: str) -> str:
         return run(FILES / "confined", tmp_path, "sh", "-c", f"exec 2>&1; {script}").stdout
 
-    assert set(says("ls /").split()) <= {"bin", "lib", "lib32", "lib64", "old", "proc", "sbin", "usr", "work"}
+    assert set(says("ls /").split()) <= {"bin", "lib", "lib32", "lib64", "old", "proc", "sbin", "usr", "data"}
     assert says("ls /old /proc").split() == ["/old:", "/proc:"]
     assert "Read-only file system" in says("touch /usr/x")
-    assert says("touch /work/x; echo $$") == "1\n"
+    assert says("touch /data/x; echo $$") == "1\n"
     assert (tmp_path / "x").exists()
     port = registry.host.rpartition(":")[2]
     assert "unreachable" in says(
