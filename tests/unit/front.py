@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import grp
 import http.client
 import os
 import pwd
 import re
+import secrets
 import shutil
 import socket
 import socketserver
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -44,7 +47,7 @@ class Sledd(BaseHTTPRequestHandler):
             self.captured()
             return
         if "wait=" in self.path:
-            self.waited.wait(30)
+            self.waited.wait(80)
         self.send_response(200)
         self.send_header("Content-Length", "6")
         self.send_header("Cache-Control", "no-store")
@@ -73,9 +76,11 @@ class SocketServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port below those that the kernel gives to clients: no connection takes it before nginx does."""
+    while True:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", secrets.randbelow(20_000) + 10_000))
+            return int(probe.getsockname()[1])
 
 
 def certificate(directory: Path) -> None:
@@ -165,6 +170,7 @@ class Front:
                 return connection
             except ConnectionRefusedError:
                 assert self.nginx.poll() is None, "nginx has ended"
+                time.sleep(0.02)
 
     def reach(self, source: str = "127.0.0.1") -> socket.socket:
         self.encrypted().close()  # it listens from here on
