@@ -24,7 +24,7 @@ def sledd() -> Iterator[Sledd]:
 
 @pytest.fixture
 def client(sledd: Sledd) -> Client:
-    return Client(sledd.url, TOKEN, timeout=10)
+    return Client(sledd.url, TOKEN, timeout=60)
 
 
 @pytest.fixture(autouse=True)

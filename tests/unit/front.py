@@ -155,12 +155,12 @@ class Front:
         self.nginx = subprocess.Popen(command)
 
     def plain(self) -> http.client.HTTPConnection:
-        return self.connect(http.client.HTTPConnection("127.0.0.1", self.ports[0], timeout=10))
+        return self.connect(http.client.HTTPConnection("127.0.0.1", self.ports[0], timeout=60))
 
     def encrypted(self, address: str = "127.0.0.1") -> http.client.HTTPConnection:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        return self.connect(http.client.HTTPSConnection(address, self.ports[1], timeout=10, context=context))
+        return self.connect(http.client.HTTPSConnection(address, self.ports[1], timeout=60, context=context))
 
     def connect(self, connection: http.client.HTTPConnection) -> http.client.HTTPConnection:
         """Waits until nginx listens."""
@@ -174,7 +174,7 @@ class Front:
 
     def reach(self, source: str = "127.0.0.1") -> socket.socket:
         self.encrypted().close()  # it listens from here on
-        return socket.create_connection(("127.0.0.1", self.ports[1]), 10, (source, 0))
+        return socket.create_connection(("127.0.0.1", self.ports[1]), 60, (source, 0))
 
     def connect_from(self, source: str) -> ssl.SSLSocket:
         context = ssl.create_default_context()

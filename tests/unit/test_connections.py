@@ -58,7 +58,7 @@ def server() -> Iterator[Server]:
 
 
 def test_a_connection_serves_many_requests(server: Server) -> None:
-    client = Client(server.url, TOKEN, timeout=10)
+    client = Client(server.url, TOKEN, timeout=60)
     for _ in range(5):
         client.find("nodes", "n1")
     assert (server.taken, server.served) == (1, 5)
@@ -87,7 +87,7 @@ def test_an_error_leaves_the_connection(sledd: Sledd, client: Client) -> None:
 )
 def test_what_the_server_closes_is_not_used_again(server: Server, answer: bytes) -> None:
     server.answer = answer
-    client = Client(server.url, TOKEN, timeout=10)
+    client = Client(server.url, TOKEN, timeout=60)
     client.find("nodes", "n1")
     client.find("nodes", "n1")
     assert server.taken == 2
@@ -96,7 +96,7 @@ def test_what_the_server_closes_is_not_used_again(server: Server, answer: bytes)
 def test_a_server_that_was_started_anew_is_not_missed(server: Server) -> None:
     """A change is sent once, on a connection that stands: nothing is sent twice, and nothing fails."""
     server.ends = True
-    client = Client(server.url, TOKEN, timeout=10)
+    client = Client(server.url, TOKEN, timeout=60)
     for count in range(1, 4):
         client.delete("nodes", "n1", 0)
         assert client._connections
@@ -107,14 +107,14 @@ def test_a_server_that_was_started_anew_is_not_missed(server: Server) -> None:
 
 def test_an_old_connection_is_not_used_again(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "IDLE", 0.0)
-    client = Client(server.url, TOKEN, timeout=10)
+    client = Client(server.url, TOKEN, timeout=60)
     client.find("nodes", "n1")
     client.find("nodes", "n1")
     assert server.taken == 2
 
 
 def test_a_response_that_is_not_read_to_its_end_ends_the_connection(server: Server) -> None:
-    client = Client(server.url, TOKEN, timeout=10)
+    client = Client(server.url, TOKEN, timeout=60)
     server.answer = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\ndata: {}\n"
     with client.events() as response:
         assert response.readline() == b"data: {}\n"
@@ -126,13 +126,13 @@ def test_a_response_that_is_not_read_to_its_end_ends_the_connection(server: Serv
 def test_a_response_that_is_cut_off(server: Server) -> None:
     server.answer, server.ends = b"HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n{", True
     with pytest.raises(Unreachable, match="cannot be reached"):
-        Client(server.url, TOKEN, timeout=10).find("nodes", "n1")
+        Client(server.url, TOKEN, timeout=60).find("nodes", "n1")
 
 
 def test_a_proxy_of_the_environment_is_used(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_direct("http://127.0.0.1:1")
     monkeypatch.setenv("http_proxy", server.url)
     assert not is_direct("http://127.0.0.1:1")
-    assert Client("http://127.0.0.1:1", TOKEN, timeout=10).find("nodes", "n1") == {}
+    assert Client("http://127.0.0.1:1", TOKEN, timeout=60).find("nodes", "n1") == {}
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     assert is_direct("http://127.0.0.1:1")

@@ -131,7 +131,7 @@ def test_operators_have_an_address_of_their_own(front: Front) -> None:
 @pytest.mark.parametrize("front", [{"_nginx_boot_listen": ["", "[::]:"]}], indirect=True)
 def test_nodes_have_ipv6(front: Front) -> None:
     front.plain().close()  # it listens from here on
-    plain, encrypted = http.client.HTTPConnection("::1", front.ports[0], timeout=10), front.encrypted("::1")
+    plain, encrypted = http.client.HTTPConnection("::1", front.ports[0], timeout=60), front.encrypted("::1")
     assert get(plain, "/boot/52-54-00-77-00-01.ipxe") == ("sledd", 200)
     assert get(encrypted, "/node/v1/x/plan") == ("sledd", 200)
     plain.close()

@@ -34,7 +34,7 @@ class Bench:
         sledd.admissions[MAC] = {"mac": MAC, "state": "none"}
         options = {"server": sledd.url, "token": TOKEN, "token_file": None, "ca_file": None}
         self.clock = 0.0
-        self.client = Client(sledd.url, TOKEN, timeout=10)
+        self.client = Client(sledd.url, TOKEN, timeout=60)
         self.read = self.client.find("nodes", "n1") or {}
         sledd.asked.clear()
         tools = Tools(self.client, options, self.said.append, str(folder), lambda: self.clock, self.pause)
