@@ -12,13 +12,17 @@ type Detour interface {
 
 // Detours are those of a node, of which at most one is shown; all nil: it has none.
 type Detours struct {
-	Rescue *Rescue `json:"rescue,omitempty" doc:"Present while the node is under rescue; its binding is then not acted on"`
+	Rescue *Rescue  `json:"rescue,omitempty" doc:"Present while the node is under rescue; its binding is then not acted on"`
+	Job    *NodeJob `json:"job,omitempty" doc:"Present while the node has a job; its binding is then not acted on"`
 }
 
 // Detour returns the one that is requested or entered; nil: there is none.
 func (d Detours) Detour() Detour {
-	if d.Rescue != nil {
+	switch {
+	case d.Rescue != nil:
 		return d.Rescue
+	case d.Job != nil:
+		return d.Job
 	}
 	return nil
 }

@@ -21,13 +21,14 @@ const Return = "return"
 type Detour struct {
 	Run    int64       `json:"run,omitempty"` // of its plan; 0: not issued yet
 	Rescue *api.Rescue `json:"rescue,omitempty"`
+	Job    *Job        `json:"job,omitempty"`
 }
 
 // kind is what differs between kinds of detours.
 type kind interface {
 	name() string
-	state() string      // of the node, as in "node n1 is ..."
-	step() operand.Line // that the node runs
+	state() string         // of the node, as in "node n1 is ..."
+	steps() []operand.Line // that the node runs
 	// end returns what is left of the detour when the step has ended, as reported from an address, and the event of it.
 	// A kind that ends by itself is not part of what is left.
 	end(of Detour, line report.Line, from api.Address, now time.Time) (Detour, api.Event)
@@ -41,6 +42,8 @@ func (d *Detour) kind() kind {
 		return nil
 	case d.Rescue != nil:
 		return (*rescue)(d.Rescue)
+	case d.Job != nil:
+		return d.Job
 	}
 	return nil
 }
@@ -88,7 +91,7 @@ func (d *Detour) Next(node Node, given int64) (Plan, bool) {
 		if has && given == d.Run {
 			return Plan{}, true
 		}
-		return Plan{kind.name(), run.Generation, []operand.Line{kind.step()}}, true
+		return Plan{kind.name(), run.Generation, kind.steps()}, true
 	}
 	// A restart ends a detour, too.
 	if given == 0 || run.Detour == "" || run.Detour == Return && has {

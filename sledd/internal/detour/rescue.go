@@ -19,9 +19,9 @@ func (r *rescue) name() string { return "rescue" }
 
 func (r *rescue) state() string { return "under rescue" }
 
-func (r *rescue) step() operand.Line {
-	return operand.Line{Word: "rescue", Operands: []operand.Pair{
-		{Key: "keys", Value: strings.Join(r.AuthorizedKeys, "\n")}}}
+func (r *rescue) steps() []operand.Line {
+	return []operand.Line{{Word: "rescue", Operands: []operand.Pair{
+		{Key: "keys", Value: strings.Join(r.AuthorizedKeys, "\n")}}}}
 }
 
 // end notes the address and the host key to enter by, or why the node cannot be entered. A rescue lasts until an

@@ -152,6 +152,9 @@ func (f *Fleet) DeleteNode(ctx context.Context, reference string, wanted nodetx.
 				reference,
 				tx.Binding().Generation)
 		}
+		if tx.Job() != nil {
+			return refusal.New(refusal.Conflict, "node %s is %s: cancel that first", reference, tx.Detour().State())
+		}
 		if tx.Node() != nil {
 			tx.Writes.Delete(key.Nodes + address)
 			tx.Writes.Delete(key.Names + tx.Node().Name)

@@ -36,6 +36,9 @@ func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.Rescue
 				next.Rescue.Started = before.Started
 			}
 			tx.SetDetour(next)
+			if tx.Job() != nil {
+				tx.cancelJob()
+			}
 			tx.AddEvent(api.Event{Kind: "rescue", Generation: tx.Status().Generation,
 				Detail: nodetext.Clean(fmt.Sprintf("started, %d keys", len(spec.AuthorizedKeys)))})
 		}

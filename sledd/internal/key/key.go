@@ -23,6 +23,8 @@ const (
 	Kexecs    = Root + "kexecs/"
 	Detours   = Root + "detours/"
 	Audit     = Root + "audit/"
+	// Jobs, by their ids, which sort by time.
+	Jobs = Root + "jobs/"
 	// Erasures are the records of erased disks, and ErasureHead the end of their chain.
 	Erasures    = Root + "erasures/"
 	ErasureHead = Root + "erasure-head"

@@ -61,6 +61,7 @@ func (s *Server) Describe(description huma.API) {
 	o.images()
 	o.bindings()
 	o.rollouts()
+	o.jobs()
 	o.operators()
 	o.audits()
 	o.erasures()
