@@ -60,6 +60,8 @@ type Line struct {
 	Made Made
 	// Received is what a write received; nil: not known.
 	Received *Received
+	// Ran is how a payload ended; nil: it was not started.
+	Ran *Ran
 	// Erasures are what a wipe did to each disk.
 	Erasures []Erasure
 }
@@ -126,6 +128,7 @@ func parseLine(parsed operand.Line) (Line, error) {
 		line.HostKey = f.hostKey(line.Verb)
 		line.Made = f.made(line.Verb)
 		line.Received = f.received(line.Verb, line.Code)
+		line.Ran = f.ran(line.Verb, line.Code)
 	default:
 		return Line{}, fmt.Errorf("unknown line %q", parsed.Word)
 	}
