@@ -37,13 +37,13 @@ class Sledd(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     clients: ClassVar[list[str]] = []  # that the web server names
-    asked: ClassVar[list[tuple[str, str]]] = []  # who may read and upload captured images: path and token
+    asked: ClassVar[list[tuple[str, str]]] = []  # who may read and upload files: path and token
     public, kept = False, 10  # for so many seconds
     waited: ClassVar[threading.Event] = threading.Event()  # polls end
 
     def do_GET(self) -> None:
         self.clients.append(",".join(self.headers.get_all("X-Forwarded-For", [])))
-        if "/captured" in self.path or "/upload" in self.path:
+        if re.search("/captured|/upload|/jobs/", self.path):
             self.captured()
             return
         if "wait=" in self.path:
@@ -55,7 +55,7 @@ class Sledd(BaseHTTPRequestHandler):
         self.wfile.write(b"sledd\n")
 
     def captured(self) -> None:
-        """Lets tokens through that are good, or everybody; asked before a captured image is read or uploaded."""
+        """Lets tokens through that are good, or everybody; asked before a file is read or uploaded."""
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         self.asked.append((self.path, token))
         self.send_response(200 if self.public else {"good": 204, "": 401}.get(token, 403))
@@ -120,6 +120,7 @@ def render(template: str, directory: Path, ports: tuple[int, int], **changes: An
         "nginx_certificate_key": directory / "key",
         "nginx_uploads": 8,
         "nginx_upload_max": "1g",
+        "nginx_job_files_keep": "30d",
         "nginx_rate": 1,
         "nginx_rate_burst": BURST,
         "nginx_rate_exempt": [],
@@ -140,7 +141,8 @@ class Front:
     def __init__(self, directory: Path, **changes: Any) -> None:
         self.directory, self.apart = directory, bool(changes.get("_nginx_apart"))
         certificate(directory)
-        (directory / "images/captured/.part").mkdir(parents=True)
+        for name in (".part", "jobs"):
+            (directory / "images/captured" / name).mkdir(parents=True)
         for name in (CAPTURED, UPLOADED_AS, "golden", ".part/1"):
             (directory / "images/captured" / name).write_text("shadow")
         (directory / "fallback.ipxe").write_text("#!ipxe\n")

@@ -224,7 +224,7 @@ def test_operators_read_captured_images_from_their_address_alone(front: Front) -
     assert Sledd.asked == [(path, ""), (path, "bad"), (path, "good")]
     for other in ("golden", UPLOADED_AS, "..%2fgolden", ".part/1"):
         assert get(operators, f"/v1/captured/{other}", Authorization="Bearer good") != ("shadow", 200)
-    assert get(operators, "/v1/captured-allowed")[1] == 404
+    assert get(operators, "/v1/read-allowed")[1] == 404
     operators.close()
     if front.apart:
         for connection in (front.plain(), front.encrypted()):
