@@ -2,14 +2,16 @@
 // What a page of the dashboard does beyond reading and following links: it stays current, and has keys.
 "use strict";
 (() => {
-  const pause = 2000; // ms between two readings
-  const patience = 3000; // ms for an answer
-  const share = 10; // a reading that takes long is repeated after so many times as long
+  const pause = 1000; // ms before another attempt
+  const silence = 4000; // ms without a message, after which the page is stale
   const main = document.getElementById("main");
   const state = document.getElementById("state");
   const keys = document.getElementById("keys");
   const search = document.querySelector(".top input[type=search]");
   let timer = 0;
+  let turn = 0; // of following: what waits for an older one gives up
+  let end = () => {}; // closes the stream
+  let lines = []; // of the page, as the stream sent them
   let current = new Date();
 
   // Attributes that belong to the reader, not to the page.
@@ -28,6 +30,7 @@
   function morph(from, to) {
     copyAttributes(from, to);
     if (to.tagName === "FORM") return; // somebody may be typing
+    if (to.className === "cells" && !from.hasChildNodes()) return; // a stream sends them by themselves
     const after = [...from.childNodes];
     const before = [...to.childNodes];
     after.forEach((node, i) => {
@@ -50,9 +53,37 @@
       const same = [...main.querySelectorAll("a")].filter((a) => a.getAttribute("href") === target);
       same[Math.min(place, same.length - 1)]?.focus({ preventScroll: true });
     }
-    document.title = next.title;
-    document.querySelector(".foot").replaceChildren(...document.importNode(next.querySelector(".foot"), true).childNodes);
     oneStop();
+  }
+
+  const parse = (text) => new DOMParser().parseFromString(text, "text/html");
+  const places = (page) => page.querySelector(".groups")?.dataset.places;
+
+  // take applies a message: lines, which are new or [first, count] of the last ones, and cells of the grid.
+  function take({ time, clock, lines: patch, cells }) {
+    if (patch) {
+      lines = patch.flatMap((part) => (typeof part === "string" ? part : lines.slice(part[0], part[0] + part[1])));
+      const next = parse(`<main id="main">${lines.join("\n")}</main>`);
+      if (places(next) !== places(document)) {
+        read(); // cells came, went or moved
+        return;
+      }
+      swap(next);
+    }
+    if (cells) paint(cells);
+    const shown = document.querySelector(".foot time");
+    shown.dateTime = time;
+    shown.textContent = clock;
+    show(true);
+  }
+
+  function paint(cells) {
+    for (const cell of main.querySelectorAll(".cells a")) {
+      const [kind, phase] = cells[cell.getAttribute("href").slice("/ui/nodes/".length)] ?? [];
+      if (!kind || cell.className === kind) continue;
+      cell.className = kind;
+      cell.title = cell.title.replace(/: .*$/, `: ${phase}`);
+    }
   }
 
   function show(fresh) {
@@ -62,28 +93,79 @@
     document.body.classList.toggle("stale", !fresh);
   }
 
-  // read gets the page again. After a login that has ended, and after an upgrade of sledd, the browser loads it as a whole.
+  // read gets the page again, after a gap or when its cells move, and follows it from there. After a login that has
+  // ended, and after an upgrade of sledd, the browser loads it as a whole.
   async function read() {
-    const begin = performance.now();
+    leave();
     try {
-      const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(patience) });
-      const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const answer = await fetch(location.href, { cache: "no-store", signal: AbortSignal.timeout(silence) });
+      const next = parse(await answer.text());
       const sheet = (page) => page.querySelector("link[rel=stylesheet]")?.getAttribute("href");
       if (answer.status === 401 || answer.status === 404 || (answer.ok && sheet(next) !== sheet(document))) {
         location.reload();
         return;
       }
-      if (answer.ok && !document.hidden) swap(next);
-      show(answer.ok);
+      if (!answer.ok || document.hidden) throw new Error(answer.statusText);
+      swap(next);
+      follow();
+      show(true);
     } catch {
-      show(false);
+      lost();
     }
-    schedule(Math.max(pause, share * (performance.now() - begin)));
   }
 
-  function schedule(wait) {
+  // place is one of four for streams, as a browser has six connections to a host: held until it is released.
+  async function place() {
+    for (const name of ["1", "2", "3", "4"]) {
+      const release = await new Promise((resolve) => {
+        const hold = (lock) => (lock ? new Promise((done) => resolve(done)) : resolve(null));
+        navigator.locks.request(`stream ${name}`, { ifAvailable: true }, hold);
+      });
+      if (release) return release;
+    }
+    return null;
+  }
+
+  // follow opens the stream of changes, at the address of the page. A hidden tab has none, and a visible one for which
+  // there is no place reads the page again.
+  async function follow() {
+    leave();
+    if (document.hidden) return;
+    const mine = turn;
+    const release = await place();
+    if (mine !== turn) {
+      release?.();
+      return;
+    }
+    if (!release) {
+      timer = setTimeout(read, 2 * pause);
+      return;
+    }
+    const stream = new EventSource(location.pathname + location.search);
+    end = () => {
+      stream.close();
+      release();
+    };
+    stream.onmessage = (event) => {
+      clearTimeout(timer);
+      timer = setTimeout(lost, silence);
+      take(JSON.parse(event.data));
+    };
+    stream.onerror = lost;
+    timer = setTimeout(lost, silence);
+  }
+
+  function leave() {
     clearTimeout(timer);
-    if (!document.hidden) timer = setTimeout(read, Math.min(wait, 60000));
+    turn += 1;
+    end();
+    end = () => {};
+  }
+
+  function lost() {
+    leave();
+    show(false);
+    if (!document.hidden) timer = setTimeout(read, pause);
   }
 
   // oneStop makes the grid one stop of the tab key; arrows move within.
@@ -147,6 +229,6 @@
   if (!state) return; // nobody is logged in, or the page is an error
   oneStop();
   show(true);
-  document.addEventListener("visibilitychange", () => (document.hidden ? clearTimeout(timer) : read()));
-  schedule(pause);
+  document.addEventListener("visibilitychange", () => (document.hidden ? lost() : read()));
+  follow();
 })();

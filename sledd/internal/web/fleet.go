@@ -5,8 +5,11 @@ package web
 import (
 	"cmp"
 	"context"
+	"hash/fnv"
+	"io"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
@@ -122,6 +125,41 @@ func (w *waiting) add(n api.Node) {
 			w.MoreAlarms++
 		}
 	}
+}
+
+// cells are those of the grid.
+func (v fleetView) cells() map[string]cell {
+	list := make(map[string]cell, v.Nodes)
+	for _, group := range v.Groups {
+		for _, node := range group.Nodes {
+			list[node.MAC] = cell{cellClass(node), wording.Phase(node.Status.Phase)}
+		}
+	}
+	return list
+}
+
+// cellClass is the phase of a node, that it is overdue, and how far it is.
+func cellClass(n api.Node) string {
+	class := "p-" + kindOf(n.Status.Phase)
+	if n.Overdue > 0 {
+		class += " late"
+	}
+	if done := percent(n.Status); done >= 0 {
+		class += " d" + strconv.FormatInt(done/10, 10)
+	}
+	return class
+}
+
+// Places identifies the order of the cells: a browser reads the page again when it changes.
+func (v fleetView) Places() string {
+	sum := fnv.New64a()
+	for _, group := range v.Groups {
+		_, _ = io.WriteString(sum, group.Value+"\n")
+		for _, node := range group.Nodes {
+			_, _ = io.WriteString(sum, node.MAC+" "+node.Name+"\n")
+		}
+	}
+	return strconv.FormatUint(sum.Sum64(), 16)
 }
 
 // group divides nodes by a label: the one that is requested, else rack, else the one that most nodes have.

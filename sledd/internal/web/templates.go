@@ -68,7 +68,7 @@ var functions = template.FuncMap{
 	"yesno": wording.YesNo, "style": func() string { return stylePath },
 	"icon":   func() string { return iconPath },
 	"script": func() string { return scriptPath }, "times": wording.Times, "join": strings.Join,
-	"tens": func(n int64) int64 { return n / 10 }, "took": rollout.Took,
+	"took": rollout.Took, "cell": cellClass,
 }
 
 // templates are the pages by the name of their view.

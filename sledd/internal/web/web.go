@@ -45,8 +45,11 @@ type Web struct {
 	Consoles console.Directory
 	Log      *slog.Logger
 	Version  string // of sledd
+	// Stopping ends streams when it is done.
+	Stopping context.Context //nolint:containedctx // the life of the process, not of a call
 
 	attempts *limit.Keyed
+	live     live
 }
 
 // View is a page at a path of the ServeMux.
@@ -105,10 +108,13 @@ func (w *Web) guard(handler http.HandlerFunc) http.Handler {
 		header.Set("Referrer-Policy", "same-origin")
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cache-Control", "no-store")
-		ctx, cancel := context.WithTimeout(r.Context(), answerTime)
-		defer cancel()
 		r.Body = http.MaxBytesReader(out, r.Body, maxForm)
-		guarded.ServeHTTP(out, r.WithContext(ctx))
+		if !streams(r) {
+			ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+			defer cancel()
+			r = r.WithContext(ctx)
+		}
+		guarded.ServeHTTP(out, r)
 	})
 }
 
@@ -118,8 +124,9 @@ const maxForm = 64 << 10
 // ask is a request for a view by an operator who is logged in.
 type ask struct {
 	*http.Request
-	Query url.Values
-	Now   time.Time
+	Query    url.Values
+	Now      time.Time
+	Operator api.Operator
 }
 
 // page is what the layout shows around a view.
@@ -129,6 +136,7 @@ type page struct {
 	Nav      string
 	Refresh  int  // seconds until a browser without scripts reads it again; 0: never
 	Live     bool // its script keeps it current
+	Streamed bool // of a stream, which sends the cells of a grid by themselves
 	Operator api.Operator
 	Now      time.Time
 	Version  string
@@ -145,8 +153,13 @@ func (w *Web) view(view View, out http.ResponseWriter, r *http.Request) {
 	}
 	var shown page
 	if err == nil {
-		asked := ask{r, r.URL.Query(), w.Fleet.Now()}
-		if err = takes(asked.Query, view.Takes); err == nil {
+		asked := ask{r, r.URL.Query(), w.Fleet.Now(), operator}
+		err = takes(asked.Query, view.Takes)
+		if err == nil && streams(r) {
+			w.stream(view, out, asked) //nolint:contextcheck // the work for all tabs outlives the request of one
+			return
+		}
+		if err == nil {
 			shown, err = view.show(w, asked)
 		}
 	}
