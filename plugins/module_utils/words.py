@@ -120,6 +120,7 @@ NESTED = (
     "data_disks",
     "bmc",
     "container",
+    "kernel",
 )
 IMAGE = (
     "name",
@@ -133,6 +134,7 @@ IMAGE = (
     "architecture",
     "kind",
     "container",
+    "kernel",
     "labels",
 )
 # Those that never change, and what an absent one means.
@@ -145,6 +147,7 @@ FIXED = {
     "architecture": "x86_64",
     "kind": "disk",
     "container": None,
+    "kernel": None,
 }
 # The argument specifications of modules node and image.
 NODE_OPTIONS = {
@@ -197,6 +200,13 @@ IMAGE_OPTIONS = {
             "environment": {"type": "list", "elements": "str"},
             "folder": {"type": "str"},
             "user": {"type": "str"},
+        },
+    },
+    "kernel": {
+        "type": "dict",
+        "options": {
+            "release": {"type": "str", "required": True},
+            "drivers": {"type": "list", "elements": "str"},
         },
     },
     "labels": {"type": "dict"},

@@ -101,6 +101,21 @@ options:
         description: >-
           User and group, as numbers. Default: 0:0.
         type: str
+  kernel:
+    description: >-
+      What its kernel is, for kind kernel. Role image reads it from the files.
+    type: dict
+    suboptions:
+      release:
+        description: >-
+          Release of the kernel, as uname -r prints it.
+        type: str
+        required: true
+      drivers:
+        description: >-
+          Its drivers of network interfaces, as lsmod shows them.
+        type: list
+        elements: str
   labels:
     description: >-
       Labels for selection, free to choose.

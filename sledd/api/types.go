@@ -75,10 +75,12 @@ type Image struct {
 	Created  time.Time `json:"created"`
 }
 
-// DiskImage is the kind of images that nodes are bound to, RootImage the kind of those that container images become.
+// DiskImage is the kind of images that nodes are bound to, RootImage the kind of those that container images become,
+// KernelImage of those that jobs start.
 const (
-	DiskImage = "disk"
-	RootImage = "root"
+	DiskImage   = "disk"
+	RootImage   = "root"
+	KernelImage = "kernel"
 )
 
 // Holds returns the kind of the image, also where none was given.

@@ -198,6 +198,7 @@ type ImageSpec struct {
 	Architecture string            `json:"architecture,omitempty" doc:"Architecture of the system in it. Default: x86_64." enum:"x86_64,arm64"`
 	Kind         string            `json:"kind,omitempty" doc:"What the image holds: a whole disk, or one squashfs with a root filesystem or a kernel. Nodes are bound to disks only. Default: disk." enum:"disk,root,kernel"`
 	Container    *Container        `json:"container,omitempty" doc:"How its container image is started, for kind root. Role image reads it from the registry."`
+	Kernel       *Kernel           `json:"kernel,omitempty" doc:"What its kernel is, for kind kernel. Role image reads it from the files."`
 	Labels       map[string]string `json:"labels,omitempty" doc:"Labels for selection, free to choose." maxProperties:"64"`
 }
 
@@ -227,6 +228,12 @@ type Container struct {
 	Environment []string `json:"environment,omitempty" doc:"Variables, each as NAME=VALUE." maxItems:"256" nullable:"false"`
 	Folder      string   `json:"folder,omitempty" doc:"Working directory. Default: /." maxLength:"4096"`
 	User        string   `json:"user,omitempty" doc:"User and group, as numbers. Default: 0:0." pattern:"^[0-9]{1,10}:[0-9]{1,10}$"`
+}
+
+// Kernel is an item of kernel. What its kernel is, for kind kernel. Role image reads it from the files.
+type Kernel struct {
+	Release string   `json:"release" doc:"Release of the kernel, as uname -r prints it." pattern:"^[A-Za-z0-9.+~_-]{1,64}$" example:"6.12.107+deb13-amd64"`
+	Drivers []string `json:"drivers,omitempty" doc:"Its drivers of network interfaces, as lsmod shows them." maxItems:"4096" nullable:"false" example:"[\"virtio_net\",\"e1000e\"]"`
 }
 
 // SameDesired reports whether two bindings of a node leave its disk alike: a change from one to the other raises no

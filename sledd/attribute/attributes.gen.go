@@ -84,6 +84,13 @@ var Image = []Attribute{
 			{Name: "user", Type: "string", Default: "0:0", Pattern: "^[0-9]{1,10}:[0-9]{1,10}$", Form: "numbers, UID:GID",
 				Text: "User and group, as numbers."},
 		}},
+	{Name: "kernel", Type: "object", Fixed: true, ByHand: true, Default: "none",
+		Text: "What its kernel is, for kind `kernel`. Role `image` reads it from the files.", Fields: []Attribute{
+			{Name: "release", Type: "string", Required: true, Pattern: "^[A-Za-z0-9.+~_-]{1,64}$", Form: "A-Z a-z 0-9 . + ~ _ -, at most 64",
+				Text: "Release of the kernel, as `uname -r` prints it."},
+			{Name: "drivers", Type: "strings", Max: 4096, Default: "none",
+				Text: "Its drivers of network interfaces, as `lsmod` shows them."},
+		}},
 	{Name: "labels", Type: "map", Max: 64, Default: "none", Value: "KEY=VALUE", Flag: "label",
 		Text: "Labels for selection, free to choose.", Help: "label of the image (repeatable)"},
 }

@@ -126,6 +126,14 @@ def test_image_is_registered_once_and_never_changed(sledd: Sledd, module: Run) -
     assert not module(image, name=IMAGE["name"], state="absent")["changed"]
 
 
+def test_an_image_with_a_kernel(sledd: Sledd, module: Run) -> None:
+    about = {"kind": "kernel", "kernel": {"release": "6.12.1", "drivers": []}}
+    assert module(image, **IMAGE, **about)["image"]["kernel"] == {"release": "6.12.1"}
+    assert not module(image, **IMAGE, **about)["changed"]
+    about["kernel"] = {"release": "6.12.2"}
+    assert "registered with another kernel" in module(image, **IMAGE, **about)["msg"]
+
+
 def test_an_image_that_is_started_as_a_container(sledd: Sledd, module: Run) -> None:
     about = {"kind": "root", "container": {"command": ["a"], "entrypoint": [], "user": "1000:33"}}
     stored = module(image, **IMAGE, **about)["image"]

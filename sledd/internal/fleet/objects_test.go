@@ -82,6 +82,7 @@ func TestImagesKeepTheirContent(t *testing.T) {
 		func(i *api.ImageSpec) { i.Bytes++ }, func(i *api.ImageSpec) { i.FileBytes++ },
 		func(i *api.ImageSpec) { i.UsedBytes++ }, func(i *api.ImageSpec) { i.Architecture = "arm64" },
 		func(i *api.ImageSpec) { i.Kind, i.Container = "root", &api.Container{Command: []string{"a"}} },
+		func(i *api.ImageSpec) { i.Kind, i.Kernel = "kernel", &api.Kernel{Release: "6.12.1"} },
 	} {
 		other := image("d12")
 		other.URLs = []string{"http://mirror/d12"}

@@ -28,6 +28,7 @@ var notInPlans = map[string]string{
 	"ImageSpec.Bytes": "in the image", "ImageSpec.FileBytes": "in the image", "ImageSpec.UsedBytes": "in the image",
 	"ImageSpec.Architecture": "decides which nodes may be bound", "ImageSpec.Kind": "decides whether nodes may be bound",
 	"ImageSpec.Container": "is for kind root, which no node is bound to",
+	"ImageSpec.Kernel":    "is for kind kernel, which no node is bound to",
 }
 
 // notBuilt are the verbs that sledd never puts into a plan: they are for plans that are written by hand.

@@ -65,6 +65,8 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 			"path.name", "y"},
 		{"PUT", "/v1/images/x", `{"name":"x","digest":"` + digest + `","urls":["http://a/b"],"bytes":512,"file_bytes":1,` +
 			`"container":{"command":["a"]}}`, "body.container", "image x has kind disk"},
+		{"PUT", "/v1/images/x", `{"name":"x","digest":"` + digest + `","urls":["http://a/b"],"bytes":512,"file_bytes":1,` +
+			`"kernel":{"release":"6.12.1"}}`, "body.kernel", "image x has kind disk"},
 		{"PUT", "/v1/bindings/n1", `{"node":"n1","image":"none"}`, "body.image", "none"},
 		{"PUT", "/v1/bindings/n1", `{"node":"bare","image":"d12"}`, "body.node", "bare"},
 		{"PUT", "/v1/bindings/bare", `{"node":"bare","image":"d12"}`, "body.disk", "no disk"},

@@ -29,5 +29,6 @@ type Image struct {
 	Architecture types.String `tfsdk:"architecture"`
 	Kind         types.String `tfsdk:"kind"`
 	Container    types.Object `tfsdk:"container"`
+	Kernel       types.Object `tfsdk:"kernel"`
 	Labels       types.Map    `tfsdk:"labels"`
 }
