@@ -4,6 +4,8 @@ package api
 
 import (
 	"context"
+	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -48,4 +50,24 @@ func (c *Client) Job(ctx context.Context, id string) (Job, error) {
 // CancelJob cancels a job: its payload gets SIGTERM, and after its grace SIGKILL. A second one does not wait for that.
 func (c *Client) CancelJob(ctx context.Context, id string, options ...Option) (Job, error) {
 	return single[Job](ctx, c, request{method: http.MethodDelete}.apply(options), "jobs", id)
+}
+
+// JobFile opens a file of a job: a part of its output such as out.000001, or artefacts.tar. The error is fs.ErrNotExist
+// while there is none. The file must be closed; ctx ends its reading.
+func (c *Client) JobFile(ctx context.Context, id, name string) (io.ReadCloser, error) {
+	address, err := path("jobs", id, "files", name)
+	if err != nil {
+		return nil, err
+	}
+	response, err := c.send(ctx, request{method: http.MethodGet, path: address})
+	switch {
+	case StatusOf(err) == http.StatusNotFound:
+		return nil, fs.ErrNotExist
+	case err != nil:
+		return nil, err
+	case response.StatusCode == http.StatusNoContent: // sledd has no files, only a web server in front of it
+		_ = response.Body.Close()
+		return nil, fs.ErrNotExist
+	}
+	return response.Body, nil
 }

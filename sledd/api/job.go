@@ -55,7 +55,7 @@ func (s JobState) Ended() bool {
 // Job is a stored job. Secrets are not in it.
 type Job struct {
 	JobSpec
-	ID          string    `json:"id" pattern:"^[0-9a-v]{12}$" example:"1kq7d2g3x9qa"`
+	ID          string    `json:"id" pattern:"^[0-9a-v]{12}$" example:"1kq7d2g3r9qa"`
 	MAC         string    `json:"mac" doc:"MAC of the node"`
 	SecretNames []string  `json:"secret_names,omitempty" doc:"Names of the secrets" nullable:"false"`
 	State       JobState  `json:"state" enum:"waiting,preparing,running,done,failed,cancelled,lost" doc:"waiting: the node has not got its plan. preparing: it fetches the image. running: the payload was started. done: it has ended, and all output has arrived. failed: it did not start, or was ended by its limits. cancelled: by an operator. lost: it was started, and its end or a part of its output is not known"`

@@ -3,12 +3,13 @@
 package intake
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,10 +19,14 @@ import (
 // mostOfFilesystem is the share of a filesystem, in percent, that may be in use before an upload if there is no quota.
 const mostOfFilesystem = 90
 
-// Uploads is the room for captured images on this machine, where the web server in front stores them.
+// Uploads is the room for captured images and files of jobs on this machine, where the web server in front stores them.
 type Uploads struct {
 	Directory string // empty: not known, nothing is refused
 	Quota     int64  // bytes of all files; 0: a share of the filesystem
+
+	measuring sync.Mutex
+	measured  time.Time // when full was found out
+	full      error     // why there is no room for files of jobs
 }
 
 // mostOfCapture is how many files of one capture there may be before an upload. More than one is allowed, because what
@@ -41,8 +46,13 @@ func (u *Uploads) room(stem string) error {
 		return fmt.Errorf("%d uploads of this capture are in %s (%s*), at most %d are allowed: delete them",
 			made, u.Directory, stem, mostOfCapture)
 	}
+	return u.withinLimit()
+}
+
+// withinLimit refuses an upload above the quota, or that share of the filesystem.
+func (u *Uploads) withinLimit() error {
 	if u.Quota > 0 {
-		return u.withinQuota(entries)
+		return u.withinQuota()
 	}
 	var found unix.Statfs_t
 	if err := unix.Statfs(u.Directory, &found); err != nil {
@@ -74,23 +84,14 @@ func inUse(found unix.Statfs_t) uint64 {
 	return (100*used + all - 1) / all
 }
 
-func (u *Uploads) withinQuota(entries []fs.DirEntry) error {
-	var used int64
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // deleted meanwhile
-		}
-		if err != nil {
-			return fmt.Errorf("room for captured images: %w", err)
-		}
-		if info.Mode().IsRegular() {
-			used += info.Size()
-		}
+func (u *Uploads) withinQuota() error {
+	used, err := sizeBelow(u.Directory)
+	if err != nil {
+		return fmt.Errorf("room for captured images: %w", err)
 	}
 	if used >= u.Quota {
-		return fmt.Errorf("the captured images in %s have %d MiB, the quota is %d MiB (sledd --upload-quota): delete some",
-			u.Directory, used>>20, u.Quota>>20)
+		return fmt.Errorf("the captured images and files of jobs in %s have %d MiB, the quota is %d MiB "+
+			"(sledd --upload-quota): delete some", u.Directory, used>>20, u.Quota>>20)
 	}
 	return nil
 }

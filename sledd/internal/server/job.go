@@ -5,14 +5,37 @@ package server
 import (
 	"context"
 	"net/http"
+	"regexp"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/gate"
 )
 
 // JobPath names a job.
 type JobPath struct {
-	Job string `path:"job" maxLength:"12" pattern:"^[0-9a-v]{12}$" doc:"Id of a job" example:"1kq7d2g3x9qa"`
+	Job string `path:"job" maxLength:"12" pattern:"^[0-9a-v]{12}$" doc:"Id of a job" example:"1kq7d2g3r9qa"`
+}
+
+// jobFileName is the name of a file that a node puts for a job.
+var jobFileName = regexp.MustCompile(`^((out|err)\.[0-9]{6}|artefacts\.tar)$`)
+
+// jobFile answers a web server that asks whether to take a file of a job. The sender is the owner of the token.
+func (s *Server) jobFile(w http.ResponseWriter, r *http.Request) {
+	if !jobFileName.MatchString(r.PathValue("file")) {
+		writeProblem(w, statusProblem(http.StatusBadRequest, "want out.NNNNNN, err.NNNNNN or artefacts.tar"))
+		return
+	}
+	leave, err := s.Intake.Gate.Enter(r.Context(), gate.Transfer)
+	if err == nil {
+		defer leave()
+		err = s.Intake.MayPutJobFile(r.Context(), bearer(r.Header.Get("Authorization")), r.PathValue("job"))
+	}
+	if err != nil {
+		writeProblem(w, problem(err))
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func (o operations) jobs() {
@@ -43,6 +66,13 @@ func (o operations) jobs() {
 			job, err := o.Fleet.Job(ctx, in.Job)
 			return &answer[api.Job]{job}, err
 		})
+	type file struct {
+		JobPath
+		File string `path:"file" maxLength:"13" pattern:"^((out|err)\\.[0-9]{6}|artefacts\\.tar)$" doc:"out.000001 and so on: parts of standard output; err.000001 and so on: those of standard error; artefacts.tar" example:"out.000001"`
+	}
+	read := operation("read-job-file", http.MethodGet, "/jobs/{job}/files/{file}", "Ask to read a file of a job")
+	read.Description = "The web server in front of sledd serves the file if sledd's answer is 204; 404 for one that has not arrived."
+	register(o, api.Operate, read, func(context.Context, *file) (*struct{}, error) { return nil, nil })
 	type cancel struct {
 		JobPath
 		DryRun

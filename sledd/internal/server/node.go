@@ -51,6 +51,7 @@ type nodeResponse struct {
 }
 
 func (s *Server) nodeAPI(mux *http.ServeMux) {
+	mux.HandleFunc("GET /node/v1/jobs/{job}/{file}", s.jobFile)
 	for pattern, handler := range s.nodeRoutes() {
 		mux.HandleFunc(pattern, handler)
 	}
