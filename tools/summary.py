@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 # BEGIN words: stages-python (from contract/words/stages.yml by tools/words.py)
-STAGES = ("firmware", "warm", "kernel", "wipe", "write", "hold", "configure", "capture", "start")
+STAGES = ("firmware", "warm", "kernel", "wipe", "write", "hold", "configure", "capture", "fetch", "run", "start")
 # END words
 SLEDCTL = Path(__file__).resolve().parents[1] / "build/bin/sledctl"
 IDENTITY = "hostname; cat /etc/machine-id /proc/sys/kernel/random/boot_id"

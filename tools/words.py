@@ -38,7 +38,7 @@ KEYS: dict[str, str] = {
     " by_hand flag help value",
     "image_attributes": "name go type of fields required values default min max pattern form text change example"
     " by_hand flag help value fixed measured",
-    "steps": "verb text last leaves secret disk changes phase stage operands",
+    "steps": "verb text last leaves secret disk image changes phase stage operands",
     "operands": "name type values default required text",
     "settings": "name go type default help role env when",
     "setting_roles": "type elements choices required default text",
@@ -54,7 +54,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "node_attributes": DECLARED,
     "image_attributes": DECLARED,
     "phases": {"working": False, "settled": False, "limit": 0, "colour": ""},
-    "steps": dict.fromkeys(["last", "leaves", "secret", "disk", "changes"], False)
+    "steps": dict.fromkeys(["last", "leaves", "secret", "disk", "image", "changes"], False)
     | {"phase": "", "stage": "", "operands": []},
     "operands": {"type": "", "values": [], "required": False, "default": ""},
     "settings": {"default": "", "role": {}, "env": "{}", "when": ""},
@@ -72,10 +72,12 @@ def load(root: Path) -> dict[str, Any]:
     for setting in filter(lambda one: one["role"], words["settings"]):
         kind = {"type": "list" if setting["type"] == "strings" else "str"}
         setting["role"] = whole("setting_roles", [kind | setting["role"]])[0]
-    words["disk_operands"] = whole("operands", words["disk_operands"])
+    shared = ("disk", "image")
+    for name in shared:
+        words[f"{name}_operands"] = whole("operands", words[f"{name}_operands"])
     for step in words["steps"]:
         step["own"] = whole("operands", step["operands"])
-        step["operands"] = (words["disk_operands"] if step["disk"] else []) + step["own"]
+        step["operands"] = [one for name in shared if step[name] for one in words[f"{name}_operands"]] + step["own"]
     known(words)
     return words
 

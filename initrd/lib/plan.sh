@@ -68,6 +68,7 @@ plan_run_step() {
 
 plan_run() {
 	rescue_end
+	fetch_end
 	layout_forget
 	rm -f "$ROOT/run/sled/jump"
 	plan_of=$(($(wc -l <"$plan_file") - 2)) plan_number=0

@@ -18,6 +18,8 @@ PHASES = (
     "wiped",
     "captured",
     "rescue",
+    "fetching",
+    "running",
     "failed",
 )
 WORKING = (
@@ -25,6 +27,7 @@ WORKING = (
     "writing",
     "configuring",
     "capturing",
+    "fetching",
 )
 STAGES = (
     "firmware",
@@ -35,12 +38,15 @@ STAGES = (
     "hold",
     "configure",
     "capture",
+    "fetch",
+    "run",
     "start",
 )
 STEPS = (
     "layout",
     "wipe",
     "write",
+    "fetch",
     "capture",
     "configure",
     "kexec",
@@ -48,6 +54,7 @@ STEPS = (
     "poweroff",
     "idle",
     "rescue",
+    "run",
 )
 CODES = {
     0: "done",

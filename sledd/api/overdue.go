@@ -4,8 +4,8 @@ package api
 
 import "time"
 
-// OverdueSince is when the node became overdue, or will: it stands still longer than its phase allows. A rescue, and a
-// phase without a limit, are never overdue: then it is zero.
+// OverdueSince is when the node became overdue, or will: it stands still longer than its phase allows. A rescue, a
+// job and a phase without a limit are never overdue: then it is zero.
 func (s Status) OverdueSince() time.Time {
 	limit := s.Phase.Limit()
 	if limit == 0 || s.Since.IsZero() {

@@ -23,6 +23,8 @@ const (
 	Wiped       Phase = "wiped"       // wiped on request, waiting in the Sled system
 	Captured    Phase = "captured"    // an image was captured from its disk; the node's own system is booting
 	UnderRescue Phase = "rescue"      // step rescue is running; status.before is the phase it interrupted
+	Fetching    Phase = "fetching"    // step fetch is running
+	Running     Phase = "running"     // step run is running; status.before is the phase it interrupted
 	Failed      Phase = "failed"      // a step failed; the reason is in status.reason
 )
 
@@ -42,6 +44,8 @@ func Phases() []Phase {
 		Wiped,
 		Captured,
 		UnderRescue,
+		Fetching,
+		Running,
 		Failed,
 	}
 }
@@ -49,7 +53,7 @@ func Phases() []Phase {
 // Working reports whether a step that reports progress is running.
 func (p Phase) Working() bool {
 	switch p {
-	case Wiping, Writing, Configuring, Capturing:
+	case Wiping, Writing, Configuring, Capturing, Fetching:
 		return true
 	}
 	return false
@@ -70,6 +74,8 @@ func (p Phase) Limit() time.Duration {
 		return 600 * time.Second
 	case Starting:
 		return 1200 * time.Second
+	case Fetching:
+		return 300 * time.Second
 	}
 	return 0
 }
@@ -94,6 +100,8 @@ func Stages() []string {
 		"hold",      // while the seed, or the plan of a capture, is withheld at level expected
 		"configure", // step configure
 		"capture",   // step capture
+		"fetch",     // step fetch
+		"run",       // step run
 		"start",     // from the last step to the report of the installed system
 	}
 }
@@ -132,7 +140,7 @@ func CodeName(code int) string {
 
 // Stage is one bar of a node's timeline.
 type Stage struct {
-	Name    string    `json:"name" enum:"firmware,warm,kernel,wipe,write,hold,configure,capture,start"`
+	Name    string    `json:"name" enum:"firmware,warm,kernel,wipe,write,hold,configure,capture,fetch,run,start"`
 	Begin   time.Time `json:"begin"`
 	Seconds float64   `json:"seconds"`
 	Bytes   int64     `json:"bytes,omitempty" doc:"Moved in it, as far as is known"`

@@ -11,8 +11,11 @@
 const struct operand_rule write_shell_rules[] = {
 	DISK_RULES(false),
 	{"file", false, "instead of disk: a regular file, created or extended to the size of the image", NULL, NULL},
+	{"room", false, "with file: bytes that it may have; a larger image is refused before its first byte", NULL,
+	 check_positive},
 	{"keys", false, "PEM file of the keys that may sign images (default SLED_KEYS, else /etc/sled/image.pub)", NULL,
 	 NULL},
+	IMAGE_RULES,
 	WRITE_RULES,
 	{0},
 };

@@ -14,6 +14,7 @@
 extern const struct operand_rule layout_rules[];
 extern const struct operand_rule wipe_rules[];
 extern const struct operand_rule write_rules[];
+extern const struct operand_rule fetch_rules[];
 extern const struct operand_rule capture_rules[];
 extern const struct operand_rule configure_rules[];
 extern const struct operand_rule kexec_rules[];
@@ -21,6 +22,7 @@ extern const struct operand_rule reboot_rules[];
 extern const struct operand_rule poweroff_rules[];
 extern const struct operand_rule idle_rules[];
 extern const struct operand_rule rescue_rules[];
+extern const struct operand_rule run_rules[];
 // END words
 // of the verb at a shell, where a file may replace the disk; a plan cannot do that
 extern const struct operand_rule write_shell_rules[];

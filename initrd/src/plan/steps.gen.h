@@ -6,11 +6,28 @@
 #include "plan/values.h"
 
 // The verbs that stand only at the end of a plan.
-#define LAST_VERBS "kexec, reboot, poweroff, idle, rescue"
+#define LAST_VERBS "kexec, reboot, poweroff, idle, rescue, run"
 
 #define DISK_RULES(required) \
 	{"disk", required, "the disk (disk selector)", NULL, check_selector}, \
 	{"keep", false, "disks that are never touched (disk selectors joined by ;)", NULL, check_keep}
+
+
+#define IMAGE_RULES \
+	{"image", true, "where the image is fetched (URL, or several joined by ,)", NULL, check_urls}, \
+	{"digest", true, "SHA-256 of the image's index (sha256:<64 hex>)", NULL, check_digest}, \
+	{"name", false, "name of the image, which the statement must have (a-z 0-9 . _ -)", NULL, check_image_name}, \
+	{"statement", false, "what is signed (statement (image.md))", NULL, check_statement}, \
+	{"signature", false, "signature of the statement (64 bytes in base64)", NULL, check_signature}, \
+	{"unsigned", false, \
+	 "an image without a signature; allow counts only where /etc/sled/unsigned exists (default refuse)", \
+	 "refuse|allow", NULL}, \
+	{"multicast", false, \
+	 "multicast sender, and the key of its packets (ADDRESS:PORT or ADDRESS:PORT/<32 hex>)", \
+	 NULL, check_multicast}, \
+	{"expected", false, \
+	 "nodes that receive the image by multicast now, this one included (1 to 65535)", \
+	 NULL, check_nodes}
 
 
 #define LAYOUT_RULES \
@@ -46,25 +63,15 @@
 
 
 #define WRITE_RULES \
-	{"image", true, "where the image is fetched (URL, or several joined by ,)", NULL, check_urls}, \
-	{"digest", true, "SHA-256 of the image's index (sha256:<64 hex>)", NULL, check_digest}, \
-	{"name", false, "name of the image, which the statement must have (a-z 0-9 . _ -)", NULL, check_image_name}, \
-	{"statement", false, "what is signed (statement (image.md))", NULL, check_statement}, \
-	{"signature", false, "signature of the statement (64 bytes in base64)", NULL, check_signature}, \
-	{"unsigned", false, \
-	 "an image without a signature; allow counts only where /etc/sled/unsigned exists (default refuse)", \
-	 "refuse|allow", NULL}, \
 	{"mode", false, \
 	 "write everything, only what differs from the disk, or whichever is faster (default auto)", \
 	 "full|delta|auto", NULL}, \
 	{"gaps", false, "what happens to free blocks of the disk (default discard)", "discard|zero|keep", NULL}, \
-	{"verify", false, "how much is read back (default sample)", "none|sample|full", NULL}, \
-	{"multicast", false, \
-	 "multicast sender, and the key of its packets (ADDRESS:PORT or ADDRESS:PORT/<32 hex>)", \
-	 NULL, check_multicast}, \
-	{"expected", false, \
-	 "nodes that receive the image by multicast now, this one included (1 to 65535)", \
-	 NULL, check_nodes}
+	{"verify", false, "how much is read back (default sample)", "none|sample|full", NULL}
+
+
+#define FETCH_RULES \
+	{"as", true, "what the image is for", "root|kernel", NULL}
 
 
 #define CAPTURE_RULES \
@@ -92,9 +99,24 @@
 	{"keys", true, "who may log in (SSH public keys, one per line, joined by LF)", NULL, check_keys}
 
 
+#define RUN_RULES \
+	{"job", true, "id of the job (a-z 0-9, at most 32 bytes)", NULL, check_job}, \
+	{"upload", true, "folder of the job, where output and artefacts are put (URL)", NULL, check_url}, \
+	{"timeout", false, \
+	 "after this time the program is ended; absent: never (1 to 604800 seconds)", \
+	 NULL, check_seconds}, \
+	{"grace", false, \
+	 "between SIGTERM and SIGKILL, when the program is ended (1 to 604800 seconds; default 10)", \
+	 NULL, check_seconds}, \
+	{"privileged", false, \
+	 "with all capabilities and devices, once the drivers of disks are unbound (default no)", \
+	 "no|yes", NULL}
+
+
 const struct operand_rule layout_rules[] = {DISK_RULES(true), LAYOUT_RULES, {0}};
 const struct operand_rule wipe_rules[] = {WIPE_RULES, {0}};
-const struct operand_rule write_rules[] = {DISK_RULES(true), WRITE_RULES, {0}};
+const struct operand_rule write_rules[] = {DISK_RULES(true), IMAGE_RULES, WRITE_RULES, {0}};
+const struct operand_rule fetch_rules[] = {IMAGE_RULES, FETCH_RULES, {0}};
 const struct operand_rule capture_rules[] = {DISK_RULES(true), CAPTURE_RULES, {0}};
 const struct operand_rule configure_rules[] = {DISK_RULES(true), CONFIGURE_RULES, {0}};
 const struct operand_rule kexec_rules[] = {DISK_RULES(true), KEXEC_RULES, {0}};
@@ -102,6 +124,7 @@ const struct operand_rule reboot_rules[] = {{0}};
 const struct operand_rule poweroff_rules[] = {{0}};
 const struct operand_rule idle_rules[] = {{0}};
 const struct operand_rule rescue_rules[] = {RESCUE_RULES, {0}};
+const struct operand_rule run_rules[] = {RUN_RULES, {0}};
 
 static const struct step {
 	const char *verb;
@@ -111,6 +134,7 @@ static const struct step {
 	{"layout", false, layout_rules},
 	{"wipe", false, wipe_rules},
 	{"write", false, write_rules},
+	{"fetch", false, fetch_rules},
 	{"capture", false, capture_rules},
 	{"configure", false, configure_rules},
 	{"kexec", true, kexec_rules},
@@ -118,4 +142,5 @@ static const struct step {
 	{"poweroff", true, poweroff_rules},
 	{"idle", true, idle_rules},
 	{"rescue", true, rescue_rules},
+	{"run", true, run_rules},
 };

@@ -70,6 +70,22 @@ int check_watchdog(const char *value, struct fault *fault) {
 
 #define LOWER_OR_DIGIT "abcdefghijklmnopqrstuvwxyz0123456789"
 
+int check_job(const char *value, struct fault *fault) {
+	size_t size = strlen(value);
+	if (size < 1 || size > 32 || strspn(value, LOWER_OR_DIGIT) != size)
+		return fault_set(fault, CODE_USAGE, "\"%.80s\" is not the id of a job: want a-z 0-9, at most 32 bytes",
+				 value);
+	return 0;
+}
+
+// At most a week.
+int check_seconds(const char *value, struct fault *fault) {
+	uint64_t n;
+	if (number_parse(value, 604800, &n) < 0 || n < 1)
+		return fault_set(fault, CODE_USAGE, "\"%s\" is not a number of seconds from 1 to 604800", value);
+	return 0;
+}
+
 // With "sled-" in front it is the name of a partition, which has 36 characters.
 int check_data_name(const char *value, struct fault *fault) {
 	size_t size = strlen(value);

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/number.h"
 #include "disk/seam.h"
 #include "net/api.h"
 #include "verbs/verbs.h"
@@ -139,6 +140,18 @@ static int write_timed(struct source *source, const struct image *image, const s
 	return r;
 }
 
+static int check_room(const struct operands *operands, const struct image *image, struct fault *fault) {
+	const char *text = operands_get(operands, "room");
+	uint64_t room = UINT64_MAX;
+
+	if (text)
+		(void)number_parse(text, NUMBER_MAX, &room);
+	if (image->index.bytes <= room)
+		return 0;
+	return fault_set(fault, CODE_UNSUPPORTED, "the image has %llu bytes, and there is room for %llu",
+			 (unsigned long long)image->index.bytes, (unsigned long long)room);
+}
+
 // A disk is open already; a file is opened here, because the image determines its size.
 static int write_to(struct device *device, const struct operands *operands, struct fault *fault) {
 	cleanup_with(urls_free) struct urls urls = {0};
@@ -153,6 +166,8 @@ static int write_to(struct device *device, const struct operands *operands, stru
 		source_use_token(source, getenv("SLED_TOKEN_FILE"));
 	if (r == 0)
 		r = open_proven(source, operands, &image, fault);
+	if (r == 0)
+		r = check_room(operands, &image, fault);
 	if (r == 0 && file)
 		r = device_open_file(file, image.index.bytes, image.index.sector, device, fault);
 	return r == 0 ? write_timed(source, &image, operands, device, fault) : r;

@@ -41,6 +41,7 @@ var (
 	signature = regexp.MustCompile(`^[A-Za-z0-9+/]{86}==$`)
 	groupKey  = regexp.MustCompile(`^[0-9a-f]{32}$`)
 	dataName  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
+	jobID     = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
 	lowerUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	mountPath = regexp.MustCompile(`^(/[A-Za-z0-9._-]+)+$`)
 	hostname  = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.|$))*$`)
@@ -68,6 +69,8 @@ const ( // bytes
 	mostHostname = 64 // HOST_NAME_MAX of Linux
 	mostMount    = 255
 )
+
+const mostSeconds = 7 * 24 * 3600
 
 func anything(string) error { return nil }
 
@@ -138,6 +141,20 @@ func checkMount(value string) error {
 		slices.ContainsFunc(strings.Split(value, "/"), special) {
 		return fmt.Errorf("%.80q is not a path of A-Z a-z 0-9 . _ - / from the root, without . and .., of at most %d bytes",
 			value, mostMount)
+	}
+	return nil
+}
+
+func checkJob(value string) error {
+	if !jobID.MatchString(value) {
+		return fmt.Errorf("%.80q is not the id of a job: want a-z 0-9, at most 32 bytes", value)
+	}
+	return nil
+}
+
+func checkSeconds(value string) error {
+	if n, err := Number(value); err != nil || n < 1 || n > mostSeconds {
+		return fmt.Errorf("%.40q is not a number of seconds from 1 to %d", value, mostSeconds)
 	}
 	return nil
 }

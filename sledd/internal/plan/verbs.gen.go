@@ -6,7 +6,7 @@ package plan
 import "github.com/sled-fleet/sled/sledd/api"
 
 // lastVerbs are the verbs that stand only at the end of a plan.
-const lastVerbs = "kexec reboot poweroff idle rescue"
+const lastVerbs = "kexec reboot poweroff idle rescue run"
 
 // verbs is the table of contract/plan.md, "Steps".
 var verbs = map[string]Verb{
@@ -48,13 +48,29 @@ var verbs = map[string]Verb{
 			"statement": checkStatement,
 			"signature": checkSignature,
 			"unsigned":  oneOf("refuse", "allow"),
+			"multicast": checkMulticast,
+			"expected":  checkNodes,
 			"mode":      oneOf("full", "delta", "auto"),
 			"gaps":      oneOf("discard", "zero", "keep"),
 			"verify":    oneOf("none", "sample", "full"),
-			"multicast": checkMulticast,
-			"expected":  checkNodes,
 		},
 		required: []string{"disk", "image", "digest"},
+	},
+	"fetch": {
+		Phase: api.Fetching,
+		Stage: "fetch",
+		checks: map[string]func(string) error{
+			"image":     checkURLs,
+			"digest":    CheckDigest,
+			"name":      checkImageName,
+			"statement": checkStatement,
+			"signature": checkSignature,
+			"unsigned":  oneOf("refuse", "allow"),
+			"multicast": checkMulticast,
+			"expected":  checkNodes,
+			"as":        oneOf("root", "kernel"),
+		},
+		required: []string{"image", "digest", "as"},
 	},
 	"capture": {
 		Secret: true,
@@ -115,5 +131,18 @@ var verbs = map[string]Verb{
 			"keys": checkKeys,
 		},
 		required: []string{"keys"},
+	},
+	"run": {
+		Last:  true,
+		Phase: api.Running,
+		Stage: "run",
+		checks: map[string]func(string) error{
+			"job":        checkJob,
+			"upload":     CheckURL,
+			"timeout":    checkSeconds,
+			"grace":      checkSeconds,
+			"privileged": oneOf("no", "yes"),
+		},
+		required: []string{"job", "upload"},
 	},
 }

@@ -32,7 +32,7 @@ var notInPlans = map[string]string{
 }
 
 // notBuilt are the verbs that sledd never puts into a plan: they are for plans that are written by hand.
-var notBuilt = []string{"poweroff"}
+var notBuilt = []string{"poweroff", "fetch", "run"}
 
 // signed is the statement of image i.
 func signed(date string) string { return "image 2 name=i line=i signed=" + date + " digest=" + digest }

@@ -33,7 +33,7 @@ work = Path(tempfile.mkdtemp())
 # disk here, and that is a file.
 DOUBLE = """#!/bin/sh
 case $1 in
-operand | disks | grow | {verb}) SLED_TEST_READS={reads} '{sledc}' "$@" >/dev/null 2>&1 || : ;;
+operand | disks | grow | write | {verb}) SLED_TEST_READS={reads} '{sledc}' "$@" >/dev/null 2>&1 || : ;;
 esac
 exec "$(dirname "$0")/double" "$@"
 """
@@ -78,6 +78,8 @@ def samples() -> dict[str, str]:
         "mount": "/srv/logs",
         "watchdog": "77",
         "multicast": "127.0.0.1:1",
+        "job": "1kq7d2g3x9qa",
+        "seconds": "60",
         "keys": "ssh-ed25519 AAAA me",
         "text": "a=b c",
     }
@@ -85,7 +87,8 @@ def samples() -> dict[str, str]:
 
 def operands_of(step: dict[str, Any], values: dict[str, str]) -> dict[str, str]:
     """All of them, none with its default."""
-    rules = (WORDS["disk_operands"] if step.get("disk") else []) + step.get("operands", [])
+    shared = [rule for name in ("disk", "image") if step.get(name) for rule in WORDS[f"{name}_operands"]]
+    rules = shared + step.get("operands", [])
     given = {}
     for rule in rules:
         assert "values" in rule or rule["type"] in values, f"samples() has no value of type {rule['type']}"

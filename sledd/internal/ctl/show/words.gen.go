@@ -24,6 +24,8 @@ var phaseColours = map[api.Phase]text.Colors{
 	api.Wiped:       {text.FgGreen},
 	api.Captured:    {text.FgGreen},
 	api.UnderRescue: {text.FgMagenta, text.Bold},
+	api.Fetching:    {text.FgYellow},
+	api.Running:     {text.FgMagenta, text.Bold},
 	api.Failed:      {text.FgRed, text.Bold},
 }
 
@@ -36,6 +38,8 @@ var stageColours = map[string]text.Colors{
 	"hold":      {text.FgWhite},
 	"configure": {text.FgYellow},
 	"capture":   {text.FgYellow},
+	"fetch":     {text.FgYellow},
+	"run":       {text.FgMagenta},
 	"start":     {text.FgGreen},
 }
 

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+# Step fetch: brings an image into memory. It stays there until the next plan.
+
+fetch_folder=$ROOT/run/sled/fetched
+
+# fetch_room: bytes that an image may have, so that the system and what reads the image have memory too.
+fetch_room() {
+	awk '$1 == "MemAvailable:" && $2 > 65536 { print int(($2 - 65536) * 1024 / 1.15) }' "$ROOT/proc/meminfo"
+}
+
+step_fetch() {
+	fetch_as=$(words_value as "$@") fetch_room=$(fetch_room)
+	[ "$fetch_room" ] || { echo "less than 64 MiB of memory are free" >&2 && exit 3; }
+	mkdir -p "$fetch_folder/$fetch_as"
+	$MOCK mount -t tmpfs -o "nosuid,nodev,noexec,mode=700,size=$fetch_room" tmpfs "$fetch_folder/$fetch_as"
+	shift
+	set -f
+	# shellcheck disable=SC2046 # the operands of the plan but one
+	exec sledc write "file=$fetch_folder/$fetch_as/image" "room=$fetch_room" \
+		$(words_pick 'image digest name statement signature unsigned multicast expected' "$@")
+}
+
+# fetch_end: frees the memory of images that an earlier plan has fetched.
+fetch_end() {
+	for fetch_as in root kernel; do
+		[ -d "$fetch_folder/$fetch_as" ] || continue
+		$MOCK umount "$fetch_folder/$fetch_as" || :
+		rmdir "$fetch_folder/$fetch_as"
+	done
+}
