@@ -11,7 +11,7 @@ claim_hello() {
 	until sledc hello $node "nic=$network_wanted" wait=60 >"$claim_file" 2>"$plan_log"; do
 		console_say "no claim: $(tail -n 1 "$plan_log")"
 		! grep -q '^refused$' "$claim_file" || return 1
-		$MOCK sleep "$claim_backoff"
+		wait_by_chance "$claim_backoff"
 		claim_backoff=$((claim_backoff < 5 ? claim_backoff * 2 : 10))
 	done
 	[ ! -s "$plan_log" ] || console_say "$(tail -n 1 "$plan_log")"

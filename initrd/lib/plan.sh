@@ -33,12 +33,14 @@ plan_report() {
 		"boot=$(cat "$ROOT/proc/sys/kernel/random/boot_id")" $plan_step "log=$plan_log" "$@"
 }
 
-# plan_begin_step NUMBER OF VERB: reports the start before anything of the step runs. Sets $plan_begin for the reports
-# that follow. Returns 1 if sledd refuses. A step runs even if no server responds: sledd issued the plan, and gets the
-# start later.
+# plan_begin_step NUMBER OF VERB: reports the start before anything of the step runs, unless the end of the step before
+# did. Sets $plan_begin for the reports that follow. Returns 1 if sledd refuses. A step runs even if no server responds:
+# sledd issued the plan, and gets the start later.
 plan_begin_step() {
+	plan_begin=begin=done
+	[ ! "$plan_begun" ] || return 0
 	case $(plan_report "$@" begin=only 2>"$plan_report_log") in
-	accepted) plan_begin=begin=done ;;
+	accepted) ;;
 	unanswered)
 		console_say "step $1/$2 $3: its start is not reported yet: $(tail -n 1 "$plan_report_log")"
 		plan_begin=
@@ -50,14 +52,19 @@ plan_begin_step() {
 	esac
 }
 
-# plan_run_step NUMBER OF VERB OPERAND...: runs it in a separate process, whose shell ends at the first error.
+# plan_run_step NUMBER OF VERB OPERAND...: runs it in a separate process, whose shell ends at the first error. Sets
+# $plan_begun if the start of the next step was reported with its end.
 plan_run_step() {
 	plan_number=$1 plan_of=$2
 	shift 2
 	console_say "step $plan_number/$plan_of $1 ..."
 	plan_begin_step "$plan_number" "$plan_of" "$1" || return 1
-	if { sh "$ROOT/lib/sled/step" "$@" 2>"$plan_log" && plan_code=0 || plan_code=$?; echo "end code=$plan_code"; } |
-		plan_report "$plan_number" "$plan_of" "$1" $plan_begin 2>"$plan_report_log"; then
+	plan_next=$(sed -n "$((plan_number + 1)){s/ .*//;p;}" "$plan_file.steps")
+	if plan_begun=$(
+		{ sh "$ROOT/lib/sled/step" "$@" 2>"$plan_log" && plan_code=0 || plan_code=$?; echo "end code=$plan_code"; } |
+			plan_report "$plan_number" "$plan_of" "$1" $plan_begin ${plan_next:+"next=$plan_next"} \
+				2>"$plan_report_log"
+	); then
 		console_say "step $plan_number/$plan_of $1 ... ok"
 	else
 		console_say "step $plan_number/$plan_of $1 ... failed, code $?: $(tail -n 1 "$plan_log")"
@@ -71,6 +78,7 @@ plan_run() {
 	fetch_end
 	layout_forget
 	rm -f "$ROOT/run/sled/jump"
+	plan_begun=
 	plan_of=$(($(wc -l <"$plan_file") - 2)) plan_number=0
 	if ! sledc check-plan "$plan_file" 2>"$plan_log"; then
 		console_say "plan of generation $plan_generation is refused: $(tail -n 1 "$plan_log")"
@@ -115,7 +123,7 @@ plan_jump() {
 }
 
 plan_back_off() {
-	$MOCK sleep "$plan_pause"
+	wait_by_chance "$plan_pause"
 	plan_pause=$((plan_pause < 5 ? plan_pause * 2 : 10))
 }
 

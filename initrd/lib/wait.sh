@@ -20,3 +20,14 @@ wait_for() {
 		$MOCK sleep 0.2
 	done
 }
+
+# wait_by_chance SECONDS: a random part of them, so that machines that failed together do not return together.
+wait_by_chance() {
+	wait_length=$1
+	if [ -r "$ROOT/proc/sys/kernel/random/uuid" ]; then
+		read -r wait_random <"$ROOT/proc/sys/kernel/random/uuid"
+		wait_length=$((0x${wait_random%%-*} % ($1 * 1000)))
+		wait_length=$(printf '%d.%03d' $((wait_length / 1000)) $((wait_length % 1000)))
+	fi
+	$MOCK sleep "$wait_length"
+}

@@ -172,6 +172,7 @@ int api_call(struct api *api, const struct call *call, unsigned *ret_status, cha
 		size_t size = 0;
 		int64_t next;
 		int r = call_all(api, call, &head, &body, &size, fault);
+		api->retry_ns = head.has_retry ? head.retry_after * SECOND : 0;
 		if (r == 0) {
 			api->withheld_ns = withheld_pause(&head);
 			*ret_status = head.status;
@@ -181,8 +182,8 @@ int api_call(struct api *api, const struct call *call, unsigned *ret_status, cha
 			return 0;
 		}
 		next = clock_now() + backoff_next(&backoff);
-		if (head.has_retry && clock_now() + head.retry_after * SECOND > next)
-			next = clock_now() + head.retry_after * SECOND + clock_chance(SECOND);
+		if (api->retry_ns && clock_now() + api->retry_ns > next)
+			next = clock_now() + api->retry_ns + clock_chance(SECOND);
 		if (fault->code != CODE_NETWORK || next >= call->give_up)
 			return r;
 		clock_wait_until(next);

@@ -27,6 +27,7 @@ struct api {
 	const char *ca;
 	size_t server;	     // that answered last
 	int64_t withheld_ns; // how long to wait before a withheld request is repeated
+	int64_t retry_ns;    // Retry-After of the last response; 0: none
 	struct http http;
 };
 

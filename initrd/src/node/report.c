@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -152,15 +153,27 @@ static void write_end(const struct report *report, struct text *text) {
 	text_adds(text, "\n");
 }
 
+static void write_begin(const struct report *report, unsigned long step, const char *verb, struct text *text) {
+	text_addf(text, "begin step=%lu of=%s verb=%s\n", step, report->of, verb);
+}
+
+bool report_begins_next(const struct report *report) {
+	return report->end_due && report->code == 0 && report->next && !report->begin_due;
+}
+
 void report_write(const struct report *report, struct text *text) {
+	unsigned long step = strtoul(report->step, NULL, 10);
+
 	text_addf(text, "report 1\ngeneration %s run %s\nboot %s\n", report->generation, report->run, report->boot);
 	if (report->begin_due)
-		text_addf(text, "begin step=%s of=%s verb=%s\n", report->step, report->of, report->verb);
+		write_begin(report, step, report->verb, text);
 	if (report->progress_due)
 		text_addf(text, "progress step=%s verb=%s bytes=%" PRIu64 " total=%" PRIu64 " rate=%" PRIu64 "\n",
 			  report->step, report->verb, report->bytes, report->total, report->rate);
 	if (report->end_due)
 		write_end(report, text);
+	if (report_begins_next(report))
+		write_begin(report, step + 1, report->next, text);
 }
 
 void report_reason(const char *log, char ret[REASON_MAX + 1]) {

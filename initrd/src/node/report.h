@@ -34,6 +34,7 @@ struct received {
 
 struct report {
 	const char *generation, *run, *boot, *step, *of, *verb;
+	const char *next; // verb of the step that follows, which starts with a successful end; NULL: none
 	bool begin_due, progress_due, end_due, ended;
 	uint64_t bytes, total, rate;
 	unsigned code;
@@ -53,6 +54,9 @@ struct report {
 // Parses one line of standard input, without its LF: progress, detail, way, hostkey, image, received, erasure or end.
 // Any other line changes nothing: false. Free `erasures` when the step has ended.
 bool report_take(struct report *report, const char *line, size_t size);
+
+// Returns whether the start of the next step is due.
+bool report_begins_next(const struct report *report);
 
 // Adds a body with everything that is due.
 void report_write(const struct report *report, struct text *text);

@@ -21,6 +21,7 @@
 #define SEND_NS (10 * SECOND)
 #define END_NS (600 * SECOND) // how long an end is retried: contract/report.md
 #define BEAT_NS (5 * SECOND)  // a running step sends a word at least every 10 s: contract/admission.md
+#define PAUSE_MAX (10 * SECOND)
 #define NEVER INT64_MAX
 #define LOG_MAX (64u * 1024) // of a posted log: contract/report.md
 #define LOG_OUTPUT (40u * 1024)
@@ -38,6 +39,9 @@ const struct operand_rule report_rules[] = {
 	{"begin", false,
 	 "only: report the start, print accepted, refused or unanswered, and end; done: the start is reported",
 	 "only|done", NULL},
+	{"next", false,
+	 "verb of the next step: a successful end reports its start too; prints begun once that is accepted", NULL,
+	 NULL},
 	{0},
 };
 
@@ -78,6 +82,13 @@ static int send_body(struct sender *s, const struct report *report, unsigned *re
 	return r;
 }
 
+// What the last response requests before the next report, but an end is sent at once.
+static int64_t pause_at_least(const struct sender *s, int64_t pause) {
+	int64_t wanted = s->api.retry_ns < PAUSE_MAX ? s->api.retry_ns : PAUSE_MAX;
+
+	return wanted > pause ? wanted : pause;
+}
+
 // A word of a step that has nothing new to report, or whose end is withheld: this machine is still the node.
 static void send_beat(struct sender *s) {
 	struct report beat = s->report;
@@ -86,8 +97,9 @@ static void send_beat(struct sender *s) {
 
 	beat.begin_due = beat.end_due = false;
 	beat.progress_due = true;
-	s->beat = clock_now() + BEAT_NS;
-	if (send_body(s, &beat, &status, &fault) == 0 && status >= 300)
+	int r = send_body(s, &beat, &status, &fault);
+	s->beat = clock_now() + pause_at_least(s, BEAT_NS);
+	if (r == 0 && status >= 300)
 		s->beat = NEVER; // the next one would be refused, too
 }
 
@@ -113,15 +125,17 @@ static void try_send(struct sender *s) {
 	s->report.progress_due = false;
 	if (r == 0 && hold_end(s, status))
 		return; // the beat continues: a withheld report need not count as a word
-	s->beat = now + BEAT_NS;
+	s->beat = now + pause_at_least(s, BEAT_NS);
 	if (r == 0) {
 		s->refused |= status >= 300 && (s->report.begin_due || s->report.end_due);
+		if (status < 300 && report_begins_next(&s->report))
+			puts("begun");
 		s->report.begin_due = s->report.end_due = false;
 		s->backoff.next = 0;
-		s->next = now + SECOND;
+		s->next = now + pause_at_least(s, SECOND);
 		return;
 	}
-	s->next = now + backoff_next(&s->backoff);
+	s->next = now + pause_at_least(s, backoff_next(&s->backoff));
 	if (s->report.end_due && s->next >= s->give_up) {
 		fault_print(&fault, "report");
 		s->report.end_due = s->report.begin_due = false;
@@ -272,6 +286,7 @@ static int start(struct sender *s, const struct operands *operands, struct fault
 		.step = operands_get(operands, "step"),
 		.of = operands_get(operands, "of"),
 		.verb = operands_get(operands, "verb"),
+		.next = operands_get(operands, "next"),
 		.begin_due = strcmp(operands_get_or(operands, "begin", ""), "done") != 0,
 	};
 	return api_open(operands, &s->api, fault);
@@ -298,6 +313,7 @@ enum exit_code verb_report(const struct operands *operands) {
 	if (child == 0) {
 		close(steal_fd(&to));
 		send_all(&sender, from, operands_get(operands, "log"));
+		fflush(stdout);
 		_exit(sender.refused ? CODE_NETWORK : CODE_DONE);
 	}
 	close(steal_fd(&from));

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 import program
@@ -234,6 +235,48 @@ def test_report_begin_alone() -> None:
     with Server(lambda r: r.answer(503), pki=pki) as s:
         expect(sledc(*report(s, "begin=only")), 6, "unanswered")
     expect(sledc(*report("https://127.0.0.1:1", "begin=only")), 6, "unanswered")
+
+
+def test_report_of_an_end_and_the_next_begin() -> None:
+    """One request has both, unless the step fails."""
+    with Server(lambda r: r.answer(204), pki=pki) as s:
+        run = sledc(*report(s, "begin=done", "next=configure"), stdin="end code=0\n")
+        assert (run.returncode, run.stdout) == (0, "begun\n"), run
+        end, begin = s.seen[-1].body.decode().splitlines()[3:]
+        assert end.startswith("end step=2 ") and begin == "begin step=3 of=4 verb=configure", s.seen[-1].body
+        expect(sledc(*report(s, "begin=done", "next=configure"), stdin="end code=5\n"), 5)
+        assert not any(b"configure" in r.body for r in s.seen[1:])
+    with Server(lambda r: r.answer(403), pki=pki) as s:
+        run = sledc(*report(s, "begin=done", "next=configure"), stdin="end code=0\n")
+        assert (run.returncode, run.stdout) == (6, ""), run
+
+
+def test_report_waits_as_it_is_told() -> None:
+    """The pause between two reports is that of the response; an end does not wait."""
+    for status in (204, 503):
+        times: list[float] = []
+
+        def answer(request: Request, status: int = status, times: list[float] = times) -> None:
+            times.append(time.monotonic())
+            request.answer(status if len(times) == 1 else 204, Retry_After="2")
+
+        with Server(answer, pki=pki) as s:
+            run = subprocess.Popen([SLEDC, *report(s, "begin=done")], stdin=subprocess.PIPE, text=True)
+            assert run.stdin
+            for n in range(2):
+                run.stdin.write(f"progress bytes={n + 1} total=10\n")
+                run.stdin.flush()
+                while len(times) <= n:
+                    if run.poll() is not None:
+                        raise AssertionError("sledc has ended")
+                    time.sleep(0.01)
+                if status == 503:
+                    break
+            run.stdin.write("end code=0\n")
+            run.stdin.close()
+            assert run.wait(timeout=60) == 0
+        if status == 204:
+            assert times[1] - times[0] >= 2, times
 
 
 def test_report_refused_later() -> None:
