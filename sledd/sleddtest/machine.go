@@ -123,10 +123,11 @@ func (m *Machine) Text(lines ...string) string {
 		strings.Join(lines, "\n"))
 }
 
-// Report sends lines of a report.
+// Report sends lines of a report, and has sledd store what it would keep in memory for a while.
 func (m *Machine) Report(lines ...string) {
 	m.sledd.t.Helper()
 	m.Say("report", m.Text(lines...))
+	m.sledd.progress(m.sledd.t.Context())
 }
 
 // Poll asks for a plan and waits that many seconds for it; empty when there is none. Before the first one it tells its

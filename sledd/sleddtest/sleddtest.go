@@ -91,6 +91,8 @@ type Sledd struct {
 	client  *api.Client
 	address string
 	stop    func() // nil: stopped
+	// progress stores the progress that was reported.
+	progress func(ctx context.Context)
 }
 
 // Start runs a sledd on loopback, with a store in memory, until the test ends.
@@ -192,7 +194,9 @@ func (s *Sledd) serve(listener net.Listener) {
 	if behind != nil {
 		running.Go(func() { _ = web.Config.Serve(behind) })
 	}
+	s.progress = nodes.StoreProgress
 	running.Go(func() { s.Hub.Run(watching) })
+	running.Go(func() { nodes.KeepProgress(watching) })
 	running.Go(func() { s.Capacity.Run(watching) })
 	running.Go(func() { nodes.WatchConsoles(watching, console.Directory(s.options.ConsoleDirectory), log) })
 	s.stop = func() {

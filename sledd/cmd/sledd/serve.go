@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -72,14 +73,12 @@ func serve(ctx context.Context, s settings) error {
 	defer listener.Close()
 	parts := assemble(s, etcd, given, log)
 	background, end := context.WithCancel(context.WithoutCancel(ctx))
-	recorded := make(chan struct{})
-	go func() {
-		parts.Audit.Run(background)
-		close(recorded)
-	}()
+	var recorded sync.WaitGroup
+	recorded.Go(func() { parts.Audit.Run(background) })
+	recorded.Go(func() { parts.Intake.KeepProgress(background) })
 	defer func() {
 		end()
-		<-recorded
+		recorded.Wait()
 	}()
 	go parts.Hub.Run(background)
 	go parts.Capacity.Run(background)

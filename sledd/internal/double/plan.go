@@ -83,11 +83,13 @@ func (n *node) step(ctx context.Context, p plan.Plan, number int) error {
 	report := func(word string, operands ...operand.Pair) error {
 		return n.report(ctx, p, operand.Line{Word: word, Operands: operands})
 	}
-	name := []operand.Pair{{Key: "step", Value: fmt.Sprint(number)}, {Key: "verb", Value: step.Word}}
+	name := named(p, number)
 	n.say("%s, step %d of %d, generation %d", step.Word, number, of, p.Generation)
 	begin := time.Now()
-	if err := report("begin", append(name, operand.Pair{Key: "of", Value: fmt.Sprint(of)})...); err != nil {
-		return err
+	if number == 1 { // the others begin with the end of the step before
+		if err := n.report(ctx, p, beginning(p, number)); err != nil {
+			return err
+		}
 	}
 	if step.Word == "wipe" || step.Word == "write" {
 		if err := n.lose(); err != nil {
@@ -115,7 +117,22 @@ func (n *node) step(ctx context.Context, p plan.Plan, number int) error {
 	if err != nil {
 		return err
 	}
-	return report("end", append(append(end, operand.Pair{Key: "code", Value: "0"}), made...)...)
+	lines := []operand.Line{{Word: "end", Operands: append(append(end, operand.Pair{Key: "code", Value: "0"}), made...)}}
+	if number < of && p.Steps[number].Word != "idle" {
+		lines = append(lines, beginning(p, number+1))
+	}
+	return n.report(ctx, p, lines...)
+}
+
+// named is the operands that name a step.
+func named(p plan.Plan, number int) []operand.Pair {
+	return []operand.Pair{{Key: "step", Value: fmt.Sprint(number)}, {Key: "verb", Value: p.Steps[number-1].Word}}
+}
+
+// beginning is the line that reports the start of a step.
+func beginning(p plan.Plan, number int) operand.Line {
+	return operand.Line{Word: "begin", Operands: append(named(p, number),
+		operand.Pair{Key: "of", Value: fmt.Sprint(len(p.Steps))})}
 }
 
 // results returns what the end of a step reports beside its code.
@@ -169,11 +186,14 @@ func (n *node) work(ctx context.Context, verb string, name []operand.Pair,
 	return n.write("disk", line)
 }
 
-func (n *node) report(ctx context.Context, p plan.Plan, line operand.Line) error {
-	text, err := operand.Encode(line)
-	if err != nil {
-		return fmt.Errorf("report: %w", err)
+func (n *node) report(ctx context.Context, p plan.Plan, lines ...operand.Line) error {
+	body := fmt.Sprintf("report 1\ngeneration %d run %d\nboot %s\n", p.Generation, p.Run, n.boot)
+	for _, line := range lines {
+		text, err := operand.Encode(line)
+		if err != nil {
+			return fmt.Errorf("report: %w", err)
+		}
+		body += text + "\n"
 	}
-	return n.post(ctx, "report", n.token, fmt.Sprintf("report 1\ngeneration %d run %d\nboot %s\n%s\n", p.Generation, p.Run,
-		n.boot, text))
+	return n.post(ctx, "report", n.token, body)
 }

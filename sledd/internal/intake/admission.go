@@ -47,8 +47,7 @@ func (tx *nodeTx) recordIncumbentRequest(record *token.Record) error {
 	if tx.woken {
 		return nil
 	}
-	if incumbent.Asked.IsZero() && tx.Now.Sub(incumbent.Seen) < recordEvery && len(tx.Admission().Claims) == 0 &&
-		tx.Admission().Generation == tx.Generation() {
+	if tx.undisputed() && tx.Now.Sub(incumbent.Seen) < recordEvery {
 		return nil
 	}
 	if tx.step(admission.Speak{Claim: admission.Claim{ID: record.Claim}}).Standing != admission.Admitted {

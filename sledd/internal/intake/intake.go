@@ -71,6 +71,7 @@ type Observer interface {
 type Intake struct {
 	Options
 	live                   live
+	heard                  heard
 	claimKey               atomic.Pointer[claimKey]
 	floods                 floods
 	claimPolls             openPolls

@@ -174,6 +174,7 @@ func (m *machine) has(disks ...map[string]string) {
 func (m *machine) report(lines ...report.Line) error {
 	_, err := m.Report(m.Context(), mac, m.token, report.Report{Generation: m.generation, Run: m.run,
 		Boot: nodetext.CleanIdentifier("b1"), Lines: lines})
+	m.StoreProgress(m.Context())
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
@@ -22,6 +23,11 @@ const recent = 100
 
 // Report takes the progress of a node's steps. A report that is sent again is counted once.
 func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Report) (string, error) {
+	if sent.IsProgress() {
+		if taken, err := in.hear(ctx, mac, bearer, sent); taken {
+			return "", err
+		}
+	}
 	renewed := ""
 	var failed []report.Line
 	if slices.ContainsFunc(sent.Lines, hasErasures) {
@@ -32,6 +38,7 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 		defer release()
 	}
 	wants := comparedWith(sent)
+	before := in.heard.take(mac)
 	err := in.update(ctx, mac, wants, func(tx *nodeTx) error {
 		var earlier []api.Event
 		if len(wants) > 0 {
@@ -44,14 +51,13 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 		if err != nil {
 			return err
 		}
+		tx.recall(before)
 		renewed = in.renew(tx, record)
 		tx.Status().Seen, tx.Status().BootID = tx.Now, sent.Boot
-		failed = failed[:0]
+		failed = slices.DeleteFunc(slices.Clone(sent.Lines), func(line report.Line) bool {
+			return line.Kind != report.End || line.Code == 0 || alreadyApplied(earlier, sent, line)
+		})
 		for _, line := range sent.Lines {
-			if line.Kind == report.End && line.Code != 0 && !alreadyApplied(append(earlier, tx.NewEvents()...), sent,
-				line) {
-				failed = append(failed, line)
-			}
 			if err := in.applyReportLine(ctx, tx, sent, line, earlier); err != nil {
 				return err
 			}
@@ -133,7 +139,7 @@ func (tx *nodeTx) addOnce(event api.Event) {
 func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.Report, line report.Line,
 	earlier []api.Event) error {
 	if line.Kind == report.Progress {
-		tx.applyProgress(line)
+		tx.applyProgress(line, tx.Now)
 		return nil
 	}
 	if alreadyApplied(append(earlier, tx.NewEvents()...), sent, line) {
@@ -173,7 +179,7 @@ func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.R
 
 // applyProgress notes how far the running step is, and when that changed last. A drive that erases itself may report
 // nothing for hours; sledc watches it, so the word of the node counts then.
-func (tx *nodeTx) applyProgress(line report.Line) {
+func (tx *nodeTx) applyProgress(line report.Line, at time.Time) {
 	status := tx.Status()
 	if status.Step != line.Step || status.Verb != line.Verb {
 		return
@@ -185,7 +191,7 @@ func (tx *nodeTx) applyProgress(line report.Line) {
 	now := status.Progress
 	changed := now != nil && (last == nil || last.Bytes != now.Bytes || last.Total != now.Total)
 	if changed || line.Verb == "wipe" && tx.Binding() != nil && tx.Binding().Wipe == "purge" {
-		status.Moved = tx.Now
+		status.Moved = at
 	}
 }
 

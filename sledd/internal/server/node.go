@@ -46,6 +46,7 @@ type nodeResponse struct {
 	token string // Sled-Token, if any
 	kind  string // content type; empty: 204
 	body  []byte
+	pause int // Retry-After, in seconds, if more than 1
 	// public: the response is the same for everybody, and may be cached for a moment.
 	public bool
 }
@@ -144,6 +145,9 @@ func (o nodeResponse) write(w http.ResponseWriter) {
 	if o.token != "" {
 		w.Header().Set("Sled-Token", o.token)
 	}
+	if o.pause > 1 {
+		w.Header().Set("Retry-After", strconv.Itoa(o.pause))
+	}
 	if o.kind == "" {
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -220,7 +224,7 @@ func (s *Server) report(ctx context.Context, a nodeRequest) (nodeResponse, error
 	}
 	return s.gated(class, func(ctx context.Context, a nodeRequest) (nodeResponse, error) {
 		token, err := s.Intake.Report(ctx, a.mac, a.bearer, parsed)
-		return nodeResponse{token: token}, err
+		return nodeResponse{token: token, pause: s.Intake.Pause()}, err
 	})(ctx, a)
 }
 
