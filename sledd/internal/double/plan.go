@@ -118,7 +118,7 @@ func (n *node) step(ctx context.Context, p plan.Plan, number int) error {
 		return err
 	}
 	lines := []operand.Line{{Word: "end", Operands: append(append(end, operand.Pair{Key: "code", Value: "0"}), made...)}}
-	if number < of && p.Steps[number].Word != "idle" {
+	if number < of && step.Word != "run" && p.Steps[number].Word != "idle" {
 		lines = append(lines, beginning(p, number+1))
 	}
 	return n.report(ctx, p, lines...)

@@ -107,7 +107,8 @@ func (tx *nodeTx) undisputed() bool {
 // recall applies progress that was heard earlier, unless there is none or it no longer holds.
 func (tx *nodeTx) recall(one progress) {
 	status, incumbent := tx.Status(), tx.Admission().Incumbent
-	if one.at.IsZero() || !tx.undisputed() || incumbent.ID != one.claim || status.Run.Number != one.sent.Run || status.Seen.After(one.at) {
+	if one.at.IsZero() || !tx.undisputed() || incumbent.ID != one.claim || status.Run.Number != one.sent.Run ||
+		status.Seen.After(one.at) {
 		return
 	}
 	if one.at.Sub(incumbent.Seen) >= recordEvery {

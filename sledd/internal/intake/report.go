@@ -71,10 +71,14 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 	if err != nil {
 		return "", err
 	}
-	for _, line := range failed {
+	in.countFailed(failed)
+	return renewed, nil
+}
+
+func (in *Intake) countFailed(lines []report.Line) {
+	for _, line := range lines {
 		in.Observe.StepFailed(line.Verb, line.Code)
 	}
-	return renewed, nil
 }
 
 // comparedWith is what a report is compared with: nothing if it is of progress alone, as most are.
