@@ -62,7 +62,10 @@ plan_run_step() {
 	plan_next=
 	[ "$1" = run ] || plan_next=$(sed -n "$((plan_number + 1)){s/ .*//;p;}" "$plan_file.steps")
 	if plan_begun=$(
-		{ sh "$ROOT/lib/sled/step" "$@" 2>"$plan_log" && plan_code=0 || plan_code=$?; echo "end code=$plan_code"; } |
+		{
+			sh "$ROOT/lib/sled/step" "$@" 2>"$plan_log" && plan_code=0 || plan_code=$?
+			echo "end code=$plan_code"
+		} |
 			plan_report "$plan_number" "$plan_of" "$1" $plan_begin ${plan_next:+"next=$plan_next"} \
 				2>"$plan_report_log"
 	); then
