@@ -38,7 +38,7 @@ plan_report() {
 # sledd issued the plan, and gets the start later.
 plan_begin_step() {
 	plan_begin=begin=done
-	[ ! "$plan_begun" ] || return 0
+	[ ! "$plan_started" ] || return 0
 	case $(plan_report "$@" begin=only 2>"$plan_report_log") in
 	accepted) ;;
 	unanswered)
@@ -53,7 +53,7 @@ plan_begin_step() {
 }
 
 # plan_run_step NUMBER OF VERB OPERAND...: runs it in a separate process, whose shell ends at the first error. Sets
-# $plan_begun if the start of the next step was reported with its end.
+# $plan_started if the start of the next step was reported with its end.
 plan_run_step() {
 	plan_number=$1 plan_of=$2
 	shift 2
@@ -61,7 +61,7 @@ plan_run_step() {
 	plan_begin_step "$plan_number" "$plan_of" "$1" || return 1
 	plan_next=
 	[ "$1" = run ] || plan_next=$(sed -n "$((plan_number + 1)){s/ .*//;p;}" "$plan_file.steps")
-	if plan_begun=$(
+	if plan_started=$(
 		{
 			sh "$ROOT/lib/sled/step" "$@" 2>"$plan_log" && plan_code=0 || plan_code=$?
 			echo "end code=$plan_code"
@@ -82,7 +82,7 @@ plan_run() {
 	fetch_end
 	layout_forget
 	rm -f "$ROOT/run/sled/jump"
-	plan_begun=
+	plan_started=
 	plan_of=$(($(wc -l <"$plan_file") - 2)) plan_number=0
 	if ! sledc check-plan "$plan_file" 2>"$plan_log"; then
 		console_say "plan of generation $plan_generation is refused: $(tail -n 1 "$plan_log")"

@@ -39,9 +39,8 @@ const struct operand_rule report_rules[] = {
 	{"begin", false,
 	 "only: report the start, print accepted, refused or unanswered, and end; done: the start is reported",
 	 "only|done", NULL},
-	{"next", false,
-	 "verb of the next step: a successful end reports its start too; prints begun once that is accepted", NULL,
-	 NULL},
+	{"next", false, "verb of the next step: a successful end reports its start too; prints accepted once it is",
+	 NULL, NULL},
 	{0},
 };
 
@@ -129,7 +128,7 @@ static void try_send(struct sender *s) {
 	if (r == 0) {
 		s->refused |= status >= 300 && (s->report.begin_due || s->report.end_due);
 		if (status < 300 && report_begins_next(&s->report))
-			puts("begun");
+			puts("accepted");
 		s->report.begin_due = s->report.end_due = false;
 		s->backoff.next = 0;
 		s->next = now + pause_at_least(s, SECOND);

@@ -240,7 +240,7 @@ def test_report_of_an_end_and_the_next_begin() -> None:
     """One request has both, unless the step fails."""
     with Server(lambda r: r.answer(204), pki=pki) as s:
         run = sledc(*report(s, "begin=done", "next=configure"), stdin="end code=0\n")
-        assert (run.returncode, run.stdout) == (0, "begun\n"), run
+        assert (run.returncode, run.stdout) == (0, "accepted\n"), run
         end, begin = s.seen[-1].body.decode().splitlines()[3:]
         assert end.startswith("end step=2 ") and begin == "begin step=3 of=4 verb=configure", s.seen[-1].body
         expect(sledc(*report(s, "begin=done", "next=configure"), stdin="end code=5\n"), 5)
