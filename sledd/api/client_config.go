@@ -26,6 +26,8 @@ type Config struct {
 	CA        []byte        // the CA as PEM text
 	Timeout   time.Duration // of one call; default 30 s
 	UserAgent string        // default sled-client
+
+	Transport http.RoundTripper // default: HTTP, with the CA
 }
 
 // FromEnvironment fills empty fields from SLED_SERVER, SLED_TOKEN, SLED_TOKEN_FILE and SLED_CA.
@@ -81,7 +83,10 @@ func (c Config) token() (string, error) {
 	return token, nil
 }
 
-func (c Config) transport() (*http.Transport, error) {
+func (c Config) transport() (http.RoundTripper, error) {
+	if c.Transport != nil {
+		return c.Transport, nil
+	}
 	pem, from := c.CA, "CA"
 	if len(pem) == 0 && c.CAFile != "" {
 		content, err := os.ReadFile(c.CAFile)

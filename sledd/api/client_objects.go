@@ -31,6 +31,9 @@ func IfGeneration(generation int64) Option {
 	return func(_ http.Header, q url.Values) { q.Set("generation", strconv.FormatInt(generation, 10)) }
 }
 
+// IfWaiting requires that the node waits in the Sled system, where it acts on the binding at once.
+func IfWaiting() Option { return func(_ http.Header, q url.Values) { q.Set("waiting", "true") } }
+
 // Reimage raises the generation of a binding even if nothing changed.
 func Reimage() Option { return func(_ http.Header, q url.Values) { q.Set("reimage", "true") } }
 

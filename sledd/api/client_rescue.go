@@ -7,14 +7,15 @@ import (
 	"net/http"
 )
 
-// PutRescue puts a node under rescue, or replaces the SSH keys.
-func (c *Client) PutRescue(ctx context.Context, node string, spec RescueSpec) (Node, error) {
+// PutRescue puts a node under rescue, or replaces the SSH keys. It takes IfAbsent.
+func (c *Client) PutRescue(ctx context.Context, node string, spec RescueSpec, options ...Option) (Node, error) {
 	var answer Node
 	address, err := path("nodes", node)
 	if err != nil {
 		return answer, err
 	}
-	err = c.call(ctx, request{method: http.MethodPut, path: address + "/rescue", body: spec}, &answer)
+	r := request{method: http.MethodPut, path: address + "/rescue", body: spec}.apply(options)
+	err = c.call(ctx, r, &answer)
 	return answer, err
 }
 

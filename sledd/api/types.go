@@ -202,7 +202,7 @@ type Event struct {
 	Detail     Prose      `json:"detail,omitzero"`
 	From       string     `json:"from,omitempty" doc:"Address that the request came from; of an admission: that of the claim"`
 	Actor      string     `json:"actor,omitempty" doc:"Operator who requested it; absent: a node, or sledd"`
-	Via        string     `json:"via,omitempty" enum:"sledctl,terraform,ansible,console,other" doc:"Program of the operator"`
+	Via        string     `json:"via,omitempty" enum:"sledctl,terraform,ansible,web,other" doc:"Program of the operator"`
 	Level      string     `json:"level,omitempty" doc:"Level at which the sender is admitted"`
 	Link       string     `json:"link,omitempty" doc:"Whether its address belonged to the node's MAC on the link: same, other, unknown"`
 }
@@ -245,7 +245,7 @@ type AuditRecord struct {
 	Operator string    `json:"operator"`
 	Role     Role      `json:"role"`
 	From     string    `json:"from" doc:"Address of the client"`
-	Via      string    `json:"via,omitempty" enum:"sledctl,terraform,ansible,console,other" doc:"Program of the operator"`
+	Via      string    `json:"via,omitempty" enum:"sledctl,terraform,ansible,web,other" doc:"Program of the operator"`
 	Method   string    `json:"method"`
 	Path     string    `json:"path" doc:"With the query"`
 	Node     string    `json:"node,omitempty" doc:"Node in the path, as the client named it"`

@@ -3,8 +3,10 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
@@ -17,6 +19,7 @@ type Change struct {
 	api.BulkBinding
 	nodetx.Wanted
 	TakeOver bool // also from another owner
+	Waiting  bool // only while the node acts on it at once
 }
 
 // change applies a requested change, unless its preconditions do not hold. The image is the one
@@ -39,6 +42,9 @@ func (tx *nodeTx) change(c Change, image *api.Image) error {
 	}
 	if tx.Node() == nil {
 		return refusal.New(refusal.NotFound, "node %s is not declared: declare it before you bind it", c.Node)
+	}
+	if err := tx.checkWaiting(c); err != nil {
+		return err
 	}
 	if err := tx.keepUserData(&c); err != nil {
 		return err
@@ -63,6 +69,21 @@ func (tx *nodeTx) checkMAC(c Change) error {
 	}
 	return refusal.Value("body.if_mac", c.IfMAC, fmt.Errorf("node %s has MAC %s here and not %s: is this the right "+
 		"server?", tx.NameOr(c.Node), tx.MAC, address))
+}
+
+// checkWaiting refuses a change that is only for a node that waits, of another one.
+func (tx *nodeTx) checkWaiting(c Change) error {
+	status := tx.Status()
+	waits := api.When(status.Phase, tx.Detour() != nil) == api.Now
+	if !c.Waiting || waits && tx.Now.Sub(status.Seen) <= waitingSince {
+		return nil
+	}
+	if waits {
+		return refusal.New(refusal.Precondition, "node %s does not wait in the Sled system any more: it was last heard at %s",
+			tx.NameOr(tx.MAC), status.Seen.UTC().Format(time.RFC3339))
+	}
+	return refusal.New(refusal.Precondition, "node %s does not wait in the Sled system: its phase is %s",
+		tx.NameOr(tx.MAC), cmp.Or(string(status.Phase), api.Unseen))
 }
 
 // keepUserData fills in the user data that is stored, if that is requested.

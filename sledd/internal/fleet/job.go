@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// waitingSince is how long ago a node that is taken by its labels has polled at the latest.
+	// waitingSince is how long ago a node that waits in the Sled system has polled at the latest.
 	waitingSince = 3 * time.Minute
 	// walked nodes are read at once.
 	walked = 1000

@@ -25,7 +25,7 @@ func TestAPrivateKeyIsNeitherStoredNorShown(t *testing.T) {
 	_, alone := r.PutBinding(t.Context(), "n1", change)
 	_, dry := r.Dry().PutBinding(t.Context(), "n1", change)
 	_, bulk := r.PutBindings(t.Context(), api.BulkBindings{Items: []api.BulkBinding{change.BulkBinding}}, false, false)
-	_, rescue := r.PutRescue(t.Context(), "n1", api.RescueSpec{AuthorizedKeys: change.AuthorizedKeys})
+	_, rescue := r.PutRescue(t.Context(), "n1", api.RescueSpec{AuthorizedKeys: change.AuthorizedKeys}, false)
 	for what, err := range map[string]error{"binding": alone, "dry run": dry, "bulk": bulk, "rescue": rescue} {
 		var refused *refusal.Error
 		if !errors.As(err, &refused) || refused.Kind != refusal.Invalid || len(refused.Details) != 1 ||
@@ -49,7 +49,7 @@ func TestKeysAreStoredWithoutTheEndOfTheirLine(t *testing.T) {
 	if bound := r.bind(change); !slices.Equal(bound.AuthorizedKeys, want) {
 		t.Errorf("%q", bound.AuthorizedKeys)
 	}
-	node, err := r.PutRescue(t.Context(), "n1", api.RescueSpec{AuthorizedKeys: change.AuthorizedKeys})
+	node, err := r.PutRescue(t.Context(), "n1", api.RescueSpec{AuthorizedKeys: change.AuthorizedKeys}, false)
 	if err != nil || !slices.Equal(node.Rescue.AuthorizedKeys, want) {
 		t.Errorf("%+v, %v", node.Rescue, err)
 	}

@@ -155,13 +155,13 @@ func TestARescueInterruptsAndEnds(t *testing.T) {
 	r := newRack(t)
 	r.declare(1)
 	keys := api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice}}
-	_, err := r.PutRescue(t.Context(), address(9), keys)
+	_, err := r.PutRescue(t.Context(), address(9), keys, false)
 	r.refused("an unknown node", err, refusal.NotFound, "does not exist")
-	first, err := r.PutRescue(t.Context(), "n1", keys)
+	first, err := r.PutRescue(t.Context(), "n1", keys, false)
 	if err != nil || first.Rescue == nil {
 		t.Fatal(err)
 	}
-	again, err := r.PutRescue(t.Context(), "n1", keys)
+	again, err := r.PutRescue(t.Context(), "n1", keys, false)
 	if err != nil || !again.Rescue.Started.Equal(first.Rescue.Started) {
 		t.Errorf("%+v, %v", again.Rescue, err)
 	}

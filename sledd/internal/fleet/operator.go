@@ -71,11 +71,15 @@ func (f *Fleet) Authorize(ctx context.Context, bearer string, needed api.Role) (
 			"an operator with role admin can make another", operator.Name, operator.Expires.Format(time.DateOnly))
 	}
 	f.noteUse(operator)
-	if !includes(operator.Role, needed) {
-		return operator, refusal.New(refusal.Forbidden, "operator %s has role %s, this needs %s", operator.Name,
-			operator.Role, needed)
+	return operator, Permit(operator, needed)
+}
+
+// Permit refuses an operator without the rights of a role.
+func Permit(operator api.Operator, needed api.Role) error {
+	if includes(operator.Role, needed) {
+		return nil
 	}
-	return operator, nil
+	return refusal.New(refusal.Forbidden, "operator %s has role %s, this needs %s", operator.Name, operator.Role, needed)
 }
 
 // Operators returns all operators by name, without tokens.

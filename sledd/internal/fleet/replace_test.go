@@ -208,7 +208,7 @@ func TestReplacementsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	rescue := api.RescueSpec{AuthorizedKeys: []string{sshkeys.Alice + " a"}}
-	if _, err := r.PutRescue(t.Context(), "n1", rescue); err != nil {
+	if _, err := r.PutRescue(t.Context(), "n1", rescue, false); err != nil {
 		t.Fatal(err)
 	}
 	_, err = r.replace("n1", 9)

@@ -14,9 +14,9 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 )
 
-// PutRescue puts a node under rescue, or changes who may enter. A waiting node enters at once, any
-// other at its next boot.
-func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.RescueSpec) (api.Node, error) {
+// PutRescue puts a node under rescue, or, unless absent is required, changes who may enter. A waiting node enters at
+// once, any other at its next boot.
+func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.RescueSpec, absent bool) (api.Node, error) {
 	var node api.Node
 	address, err := f.Resolve(ctx, reference)
 	if err != nil {
@@ -30,6 +30,9 @@ func (f *Fleet) PutRescue(ctx context.Context, reference string, spec api.Rescue
 			return err
 		}
 		next := tx.detour()
+		if absent && next.Rescue != nil {
+			return refusal.New(refusal.Precondition, "node %s is under rescue already", reference)
+		}
 		if before := next.Rescue; before == nil || !slices.Equal(before.AuthorizedKeys, spec.AuthorizedKeys) {
 			next.Run, next.Rescue = 0, &api.Rescue{RescueSpec: spec, Started: tx.Now}
 			if before != nil {

@@ -6,7 +6,7 @@ import "strings"
 
 // programs are those that operators use, by the name with which their User-Agent starts.
 var programs = map[string]string{
-	"sledctl": "sledctl", "terraform-provider-sled": "terraform", "sled.fleet": "ansible", "sled-console": "console",
+	"sledctl": "sledctl", "terraform-provider-sled": "terraform", "sled.fleet": "ansible", "sled-dashboard": "web",
 }
 
 // Via returns which program sent a request, by its User-Agent: one of programs, or other.

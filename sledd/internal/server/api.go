@@ -124,7 +124,7 @@ func (o operations) authorize(needed api.Role, op huma.Operation) func(huma.Cont
 		if op.Metadata[takesDryRun] != nil && ctx.Query("dry_run") == "true" {
 			role, reads = api.Read, true
 		}
-		operator, err := o.Fleet.Authorize(inner, bearer(ctx.Header("Authorization")), role)
+		operator, err := o.operator(inner, ctx.Header("Authorization"), role)
 		if operator.Name != "" && !reads {
 			change := attempt(ctx, operator)
 			inner = audit.With(inner, change)

@@ -295,6 +295,7 @@ func (o operations) bindings() {
 		KeepUserData
 		DryRun
 		Generation int64 `query:"generation" minimum:"1" doc:"Only if the binding has this generation then"`
+		Waiting    bool  `query:"waiting" doc:"Only while the node waits in the Sled system, where it acts on the binding at once"`
 		Body       api.BindingSpec
 	}
 	register(o, api.Operate, dry(operation("put-binding", http.MethodPut, "/bindings/{node}",
@@ -304,7 +305,7 @@ func (o operations) bindings() {
 		}
 		item := api.BulkBinding{BindingSpec: in.Body, Reimage: in.Again, IfGeneration: in.Generation, KeepUserData: in.Keep}
 		binding, err := o.fleet(in.Dry).PutBinding(ctx, in.Node,
-			fleet.Change{BulkBinding: item, Wanted: in.wanted(), TakeOver: in.Take})
+			fleet.Change{BulkBinding: item, Wanted: in.wanted(), TakeOver: in.Take, Waiting: in.Waiting})
 		return tag(binding, binding.Revision, err)
 	})
 	type remove struct {

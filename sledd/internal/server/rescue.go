@@ -13,12 +13,13 @@ func (o operations) rescues() {
 	type put struct {
 		NodePath
 		DryRun
-		Body api.RescueSpec
+		IfNoneMatch string `header:"If-None-Match" enum:"*" doc:"With *: only if the node is not under rescue"`
+		Body        api.RescueSpec
 	}
 	register(o, api.Operate, dry(operation("put-rescue", http.MethodPut, "/nodes/{node}/rescue",
 		"Put a node under rescue: it boots the Sled system with an SSH server, and no disk is touched")),
 		func(ctx context.Context, in *put) (*tagged[api.Node], error) {
-			node, err := o.fleet(in.Dry).PutRescue(ctx, in.Node, in.Body)
+			node, err := o.fleet(in.Dry).PutRescue(ctx, in.Node, in.Body, in.IfNoneMatch != "")
 			return tag(node, node.Revision, err)
 		})
 	type remove struct {

@@ -70,7 +70,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("GET /metrics", s.Metrics.Handler())
 	(&web.Web{Fleet: s.Fleet, Rollouts: s.Rollouts, Hub: s.Hub, Consoles: s.Consoles, Log: s.Log,
-		Version: s.Version, Stopping: s.Stopping}).Register(mux)
+		Version: s.Version, Stopping: s.Stopping, Client: s.clientOf(mux)}).Register(mux)
 	return s.observe(mux)
 }
 

@@ -47,6 +47,8 @@ type Web struct {
 	Version  string // of sledd
 	// Stopping ends streams when it is done.
 	Stopping context.Context //nolint:containedctx // the life of the process, not of a call
+	// Client of the operator API, for changes that an operator requests.
+	Client func(operator api.Operator) (*api.Client, error)
 
 	attempts *limit.Keyed
 	live     live
