@@ -24,7 +24,7 @@ var (
 	elements = regexp.MustCompile(`<(/?)([a-zA-Z0-9]+)([^>]*)>`)
 	allowed  = strings.Fields(`html head meta title link body a header nav form input small button main footer time span
 		section h1 h2 h3 p label select option table thead tbody tr th td b i code pre ul ol li div aside svg rect progress
-		details summary noscript script dialog kbd`)
+		details summary noscript script dialog kbd textarea datalist`)
 	ownScript = regexp.MustCompile(`^<script src="/ui/static/[0-9a-f]+\.js" defer>$`)
 	forbidden = regexp.MustCompile(`(?i)\s(on[a-z]+|style|srcdoc)\s*=|javascript:|ZgotmplZ`)
 )
@@ -97,7 +97,7 @@ func TestHostileTextIsInert(t *testing.T) {
 		"\x1b[31m", `javascript:alert(1)`, "{{.}}", strings.Repeat("w", 4096)}
 	for name, texts := range all {
 		b.poison(texts)
-		for _, address := range addresses() {
+		for _, address := range append(addresses(), forms()...) {
 			a := b.ask("GET", address, nil)
 			if a.Status != http.StatusOK {
 				t.Errorf("%s, %s: %d %s", name, address, a.Status, a.Body)
@@ -110,7 +110,19 @@ func TestHostileTextIsInert(t *testing.T) {
 			target := address + "?" + hostile.Encode()
 			inert(t, name+", "+target, b.ask("GET", target, nil).Body)
 			inert(t, name+", login of "+target, b.AskOnce("GET", target, "").Body)
+			inert(t, name+", POST "+address, b.ask("POST", address, hostileForm(texts[0])).Body)
 			inert(t, name+", a list", b.ask("GET", "/ui/nodes?q="+url.QueryEscape(texts[0]), nil).Body)
 		}
 	}
+}
+
+// hostileForm has a text in each field of each form.
+func hostileForm(text string) url.Values {
+	values := everything()
+	for field := range values {
+		if field != "act" {
+			values.Set(field, text)
+		}
+	}
+	return with(values, "disk", text, "labels", text+"="+text)
 }

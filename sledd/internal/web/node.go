@@ -33,6 +33,31 @@ type nodeView struct {
 	Declared  []fact
 	Facts     []fact
 	Commands  []command
+	Actions   []action
+}
+
+// action is a form about a node.
+type action struct{ Path, Text string }
+
+// actions are those that a node may need, the likeliest first.
+func actions(n api.Node) []action {
+	var list []action
+	for _, one := range []struct {
+		action
+		offered bool
+	}{
+		{action{"accept", "Accept…"}, !n.Declared},
+		{action{"admission", "Admit or refuse a claim…"}, len(n.WaitingClaims) > 0},
+		{action{"alarms", "Acknowledge alarms…"}, len(n.Alarms) > 0},
+		{action{"install", "Install an image…"}, unready(n) == ""},
+		{action{"rescue", "Start a rescue…"}, n.Declared && n.Rescue == nil},
+		{action{"rescue", "End the rescue…"}, n.Rescue != nil},
+	} {
+		if one.offered {
+			list = append(list, one.action)
+		}
+	}
+	return list
 }
 
 // fact is a row of two cells.
@@ -48,7 +73,8 @@ func (w *Web) node(ask ask) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	view := nodeView{Node: node, Declared: declared(node), Facts: facts(node.Facts), Commands: commands(node)}
+	view := nodeView{Node: node, Declared: declared(node), Facts: facts(node.Facts), Commands: commands(node),
+		Actions: actions(node)}
 	if err := w.addHistory(ctx, &view); err != nil {
 		return page{}, err
 	}

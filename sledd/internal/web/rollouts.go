@@ -31,7 +31,12 @@ type rolloutView struct {
 	Rows     []run
 	Stages   []string
 	Live     map[string]api.Node // nodes that run, as they are now
+	Resume   string              // command
+	Open     bool                // it has not ended
 }
+
+// resume is the command that resumes a rollout, unless it was started with other options.
+func resume(r api.Rollout) string { return "ansible-playbook sled.fleet." + r.Kind }
 
 // run is a node of a rollout.
 type run struct {
@@ -47,7 +52,8 @@ func (w *Web) rollout(ask ask) (page, error) {
 		return page{}, err
 	}
 	sum := rollout.Summarise(one, ask.Now)
-	view := rolloutView{Summary: sum, Headline: wording.Headline(sum), Stages: api.Stages(), Live: map[string]api.Node{}}
+	view := rolloutView{Summary: sum, Headline: wording.Headline(sum), Stages: api.Stages(), Live: map[string]api.Node{},
+		Resume: resume(one), Open: unfinished(one)}
 	if one.Silent > 0 {
 		view.Followed = "It " + wording.Followed(one) + "."
 	}

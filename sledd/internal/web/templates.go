@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	reports "github.com/sled-fleet/sled/sledd/internal/page"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 	"github.com/sled-fleet/sled/sledd/internal/wording"
@@ -65,7 +67,8 @@ var functions = template.FuncMap{
 	"incumbent": wording.Incumbent, "silent": wording.Silent, "seconds": wording.Seconds, "overdue": wording.Overdue,
 	"tookOf": wording.RolloutTook, "duration": wording.Clock, "bootOrder": wording.BootOrder, "rescue": wording.Detour,
 	"tab": newTab, "atWork": wording.AtWork, "groupNote": group.Note,
-	"yesno": wording.YesNo, "style": func() string { return stylePath },
+	"may":    func(o api.Operator) bool { return fleet.Permit(o, api.Operate) == nil },
+	"resume": resume, "yesno": wording.YesNo, "style": func() string { return stylePath },
 	"icon":   func() string { return iconPath },
 	"script": func() string { return scriptPath }, "times": wording.Times, "join": strings.Join,
 	"took": rollout.Took, "cell": cellClass,

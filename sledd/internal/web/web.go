@@ -80,6 +80,11 @@ func (w *Web) Register(mux *http.ServeMux) {
 	for _, view := range Views() {
 		mux.Handle("GET "+view.Path, w.guard(func(out http.ResponseWriter, r *http.Request) { w.view(view, out, r) }))
 	}
+	for _, action := range Actions() {
+		handler := w.guard(func(out http.ResponseWriter, r *http.Request) { w.act(action, out, r) })
+		mux.Handle("GET "+action.Path, handler)
+		mux.Handle("POST "+action.Path, handler)
+	}
 	mux.Handle("POST /ui/login", w.guard(w.login))
 	mux.Handle("POST /ui/logout", w.guard(w.logout))
 	mux.Handle("GET "+stylePath, w.guard(static(styleSheet, "text/css; charset=utf-8")))
@@ -190,6 +195,8 @@ var statuses = map[refusal.Kind]int{refusal.Unauthorized: http.StatusUnauthorize
 	refusal.TooMany: http.StatusTooManyRequests, refusal.Conflict: http.StatusConflict,
 	refusal.Busy: http.StatusServiceUnavailable, refusal.Full: http.StatusServiceUnavailable}
 
+const storeDown = "The store does not answer. Nodes go on with what they have; nothing new is started."
+
 // fail answers with an error as a page.
 func (w *Web) fail(out http.ResponseWriter, r *http.Request, operator api.Operator, err error) {
 	status, text := http.StatusInternalServerError, "internal error of sledd; its log has the details"
@@ -203,7 +210,12 @@ func (w *Web) fail(out http.ResponseWriter, r *http.Request, operator api.Operat
 		}
 	case errors.As(err, &unavailable):
 		status = http.StatusServiceUnavailable
-		text = "The store does not answer. Nodes go on with what they have; nothing new is started."
+		text = storeDown
+		out.Header().Set("Retry-After", "5")
+	case api.StatusOf(err) != 0 && api.StatusOf(err) < http.StatusInternalServerError:
+		status, text = api.StatusOf(err), faultText(err)
+	case api.IsUnreachable(err):
+		status, text = http.StatusServiceUnavailable, storeDown
 		out.Header().Set("Retry-After", "5")
 	default:
 		w.Log.Error("page failed", "path", r.URL.Path, "error", err)

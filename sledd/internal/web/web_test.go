@@ -92,7 +92,7 @@ func addresses() []string {
 func TestViews(t *testing.T) {
 	b := open(t, 400, sleddtest.Options{})
 	b.rolled()
-	for _, address := range append(addresses(), "/ui/nodes/"+sleddtest.MAC(10), "/ui/absent") {
+	for _, address := range append(append(addresses(), forms()...), "/ui/nodes/"+sleddtest.MAC(10), "/ui/absent") {
 		a := b.ask("GET", address, nil)
 		if want := address != "/ui/absent"; (a.Status == http.StatusOK) != want {
 			t.Errorf("%s: %d %s", address, a.Status, a.Body)
@@ -122,7 +122,7 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 	b := open(t, 40, sleddtest.Options{})
 	b.rolled()
 	page := b.ask("GET", "/ui/", nil)
-	for _, address := range append(addresses(), "/ui/absent", sheet.FindString(page.Body)) {
+	for _, address := range append(append(addresses(), forms()...), "/ui/absent", sheet.FindString(page.Body)) {
 		a := b.ask("GET", address, nil)
 		policy := a.Header.Get("Content-Security-Policy")
 		if !strings.HasPrefix(policy, "default-src 'none'; style-src 'self'; script-src 'self'; ") ||
