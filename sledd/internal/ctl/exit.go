@@ -39,6 +39,10 @@ func (e *usageError) Error() string {
 func (e *usageError) Unwrap() error { return e.err }
 
 func exitCode(err error) int {
+	var ended *endedError
+	if errors.As(err, &ended) {
+		return ended.code
+	}
 	var usage *usageError
 	var forged *forgedError
 	var heldBack heldBackError

@@ -6,8 +6,10 @@ package ctl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +28,8 @@ type System struct {
 	// Interactive: a person reads Err and can answer at In.
 	Interactive bool
 	Version     string // of sledctl
+	// Signals are interrupts, for commands that do more than end then.
+	Signals <-chan os.Signal
 }
 
 // app is one run of sledctl.
@@ -51,7 +55,7 @@ sledctl context):
 Output has colours on a terminal, unless the environment has NO_COLOR.
 
 Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 conflict, 5 denied,
-or records that do not verify, 6 server unreachable.`
+or records that do not verify, 6 server unreachable; sledctl run has its own.`
 
 const example = `  sledctl status
   sledctl node apply 52:54:00:77:00:01 --name n1 --disk serial:LAB-0001
@@ -69,6 +73,9 @@ func Run(ctx context.Context, args []string, sys System) int {
 	}
 	if !a.started {
 		err = &usageError{err: err, hint: command.CommandPath() + " --help"}
+	}
+	if said := (*endedError)(nil); errors.As(err, &said) && said.reason == nil {
+		return said.code
 	}
 	for line := range strings.Lines(fmt.Sprintf("sledctl: %v\n", err)) {
 		_, _ = fmt.Fprintln(sys.Err, sys.Screen.Hang(strings.TrimRight(line, "\n"), 2))
@@ -103,7 +110,8 @@ func (a *app) root() *cobra.Command {
 	grouped(root, images, "Images:", a.imageCommand())
 	grouped(root, rollOut, "Roll out:", a.rolloutCommand())
 	grouped(root, operate, "Operate:",
-		a.rescueCommand(), a.claimsCommand(), a.admitCommand(), a.refuseCommand(), a.revokeCommand(), a.ackCommand(),
+		a.runCommand(), a.jobCommand(), a.rescueCommand(), a.claimsCommand(), a.admitCommand(), a.refuseCommand(),
+		a.revokeCommand(), a.ackCommand(),
 		a.kexecCommand(), a.erasureCommand(), a.operatorCommand(), a.auditCommand(), a.storeCommand(),
 		a.contextCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(operate)

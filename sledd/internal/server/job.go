@@ -71,7 +71,8 @@ func (o operations) jobs() {
 		File string `path:"file" maxLength:"13" pattern:"^((out|err)\\.[0-9]{6}|artefacts\\.tar)$" doc:"out.000001 and so on: parts of standard output; err.000001 and so on: those of standard error; artefacts.tar" example:"out.000001"`
 	}
 	read := operation("read-job-file", http.MethodGet, "/jobs/{job}/files/{file}", "Ask to read a file of a job")
-	read.Description = "The web server in front of sledd serves the file if sledd's answer is 204; 404 for one that has not arrived."
+	read.Description = "The web server in front of sledd serves the file if sledd's answer is 204; " +
+		"404 for one that has not arrived."
 	register(o, api.Operate, read, func(context.Context, *file) (*struct{}, error) { return nil, nil })
 	type cancel struct {
 		JobPath
