@@ -73,6 +73,7 @@ func (b *browser) refused(address string, values url.Values, status int, text st
 	b.Helper()
 	before := b.writes()
 	a := b.ask("POST", address, values)
+	keep(b.T, "refused-"+address, a.Body)
 	if a.Status != status || !strings.Contains(html.UnescapeString(a.Body), text) {
 		b.Errorf("%s: %d, want %d and %q: %s", address, a.Status, status, text, a.Body)
 	}
@@ -107,6 +108,7 @@ func form(action string) string { return "/ui/nodes/" + sleddtest.MAC(waiting) +
 func TestTheFirstMachine(t *testing.T) {
 	b, machine := bench(t)
 	shown := b.ask("GET", form("accept"), nil).Body
+	keep(t, "accept", shown)
 	for _, want := range []string{sleddtest.MAC(waiting), "LAB-0007", "EPYC"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("the form does not show %s: %s", want, shown)
@@ -124,6 +126,7 @@ func TestTheFirstMachine(t *testing.T) {
 	if outlook.Status != http.StatusOK || !strings.Contains(outlook.Body, "n7: serial:LAB-0007") {
 		t.Fatalf("%d %s", outlook.Status, outlook.Body)
 	}
+	keep(t, "outlook", outlook.Body)
 	sent := fieldsOf(outlook.Body)
 	b.refused(form("install"), with(sent, "act", "install", "typed", "n8"), http.StatusUnprocessableEntity,
 		`the name of the node is n7, and not "n8"`)

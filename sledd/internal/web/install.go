@@ -3,6 +3,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"net/url"
@@ -103,7 +104,8 @@ func (w *Web) outlookForm(ask ask, given url.Values, shown form, node api.Node) 
 		return shown, err
 	}
 	outlook := bound.Outlook
-	shown.Facts = filled([]fact{{"image", outlook.Image}, {"wipes", outlook.Wipes}, {"had", outlook.Had},
+	shown.Facts = filled([]fact{{"image", outlook.Image}, {"wipes", outlook.Wipes},
+		{"on it", cmp.Or(outlook.Had, "no image that Sled knows of")},
 		{"erases by", bound.Wipe}, {"SSH keys", wording.Count(len(bound.AuthorizedKeys))}})
 	shown.Disks = outlook.Disks
 	if len(outlook.Disks) > 1 || outlook.Unmatched {
