@@ -164,7 +164,7 @@ generate: setup build ## rewrite the files that are made from others
 # Those joined by + run side by side, the next when one ends: first what fails soon; then the lab and all else that waits
 # for machines and disks, the long ones first, because each fills the pauses of the others.
 TESTS := lint+unit-python+initrd+unit-c+test-go+test-c+test-hostile+test-readers \
-	test-lab+test-images+test-boot-server+test-rollout+test-terraform+test-power+test-initrd+test-ipxe+test-api
+	test-lab+test-images+test-boot-server+test-rollout+test-web+test-terraform+test-power+test-initrd+test-ipxe+test-api
 
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine.
 ALONE := ./contract/... ./terraform-provider/tools/...
@@ -268,6 +268,9 @@ test-initrd:
 test-rollout: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## runs over 8 nodes that fail and are interrupted
 	PYTHONPATH="$(CURDIR)/molecule/shared/bytecode" SLED_BYTECODE="$(CURDIR)/build/bytecode" pytest -q tests/rollout $(if $(LONG),,-m 'not long')
 
+test-web: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## the dashboard in Chromium, over 40 nodes
+	PYTHONPATH="$(CURDIR)/molecule/shared/bytecode" SLED_BYTECODE="$(CURDIR)/build/bytecode" pytest -q tests/web
+
 # Long: test-rollout has four. 40 nodes for each 40 of them.
 test-interruptions: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## 200 seeded interruptions of rollouts (30 minutes)
 	INTERRUPTIONS=$(or $(INTERRUPTIONS),200) PYTHONPATH="$(CURDIR)/molecule/shared/bytecode" SLED_BYTECODE="$(CURDIR)/build/bytecode" \
@@ -349,5 +352,5 @@ clean: ## remove build/
 FORCE:
 .PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-data-disks test-lvm check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
-	test-initrd test-ipxe test-power test-collection test-collection-lab test-rollout test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
+	test-initrd test-ipxe test-power test-collection test-collection-lab test-rollout test-web test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
 	bench-multicast bench-rollout audit requirements clean FORCE
