@@ -38,6 +38,7 @@ class Stranger:
         self.links = self.site.links(self.address)
         self.answers: list[Answer] = []
         self.claim = self.token = ""
+        self.own: set[bytes] = set()  # tickets for its own next boot
         self.boot = f"stranger-{number}"
         self.generation, self.run = victim.generation, victim.run
         self.before = known(victim)
@@ -103,6 +104,7 @@ class Stranger:
             self.say("GET", "plan", token=self.token)
         best = self.token or token
         self.say("GET", "seed", token=best)
+        ticket = self.say("POST", "ticket", token=best).body.decode(errors="replace").strip()
         self.report(best, "begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1.0")
         made = f"digest=sha256:{'ee' * 32} bytes=1 file_bytes=1 upload={UPLOAD}"
         self.report(best, f"end step=1 verb=capture code=0 seconds=1.0 {made}")
@@ -114,6 +116,12 @@ class Stranger:
         self.say("POST", "log?step=1", "stranger", best)
         self.say("POST", "lastwords", "stranger", best)
         self.say("GET", f"upload?generation={self.generation}", token=best)
+        if ticket.startswith("sledt_"):  # worth what it is itself: it comes back by it
+            self.own.add(ticket.encode())
+            self.boot += "-again"
+            answer = self.hello(ticket)
+            self.token = self.say("GET", "plan", token=answer.token).token or self.token
+            self.say("GET", "seed", token=self.token)
 
     def report(self, token: str, *lines: str) -> Answer:
         head = f"report 1\ngeneration {self.generation} run {self.run}\nboot {self.boot}\n"
@@ -134,7 +142,7 @@ class Stranger:
             SECRET.encode() in answer.body
             or ADMIN.encode() in answer.body
             or KEY.encode() in answer.body
-            or any(not token.startswith(b"sledc_") for token in TOKEN.findall(answer.body))
+            or any(not token.startswith(b"sledc_") for token in {*TOKEN.findall(answer.body)} - self.own)
             for answer in self.answers
         )
 

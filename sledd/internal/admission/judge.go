@@ -37,6 +37,8 @@ func (w *work) judge(claim *Claim) verdict {
 			w.Boots)}
 	case level >= Proven && level >= required:
 		return verdict{admit: true, level: level, by: string(claim.strongest())}
+	case w.returns(claim, required):
+		return verdict{admit: true, level: w.Back.Level, by: string(Return)}
 	case required >= Proven:
 		return verdict{want: w.wants(required), reason: fmt.Sprintf("level %s needs evidence", required)}
 	case claim.Link == LinkOther:

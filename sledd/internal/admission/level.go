@@ -49,7 +49,7 @@ func (l *Level) UnmarshalText(text []byte) error {
 type Evidence string
 
 // The kinds of evidence (contract/admission.md, "Levels"). Unseen is an admission by an operator who did not read the
-// code: an operator's act, but no proof.
+// code: an operator's act, but no proof. Return is worth what the incumbent was that the claim returns from: see Back.
 const (
 	Ticket      Evidence = "ticket"
 	Console     Evidence = "console"
@@ -57,6 +57,7 @@ const (
 	TPM         Evidence = "tpm"
 	Attestation Evidence = "attestation"
 	Unseen      Evidence = "unseen"
+	Return      Evidence = "return"
 )
 
 // Level returns the level that the evidence is worth.

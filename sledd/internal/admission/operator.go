@@ -14,9 +14,11 @@ func (e Leave) apply(w *work) {
 	}
 	w.answered()
 	w.measured()
+	back := w.back()
 	w.end("it left the Sled system")
 	w.Left = e.ID
 	w.void()
+	w.Back = back
 	// The boot that was expected has happened.
 	w.Window, w.Rival, w.Overdue = nil, time.Time{}, false
 }
@@ -176,6 +178,6 @@ func (w *work) reset(reason string) {
 // void starts another epoch.
 func (w *work) void() {
 	w.drop(func(Claim) bool { return true })
-	w.Epoch, w.Reset, w.Proofs, w.Ended = w.Epoch+1, w.Now, nil, nil
+	w.Epoch, w.Reset, w.Proofs, w.Ended, w.Back = w.Epoch+1, w.Now, nil, nil, nil
 	w.Calls++
 }

@@ -50,6 +50,8 @@ type State struct {
 	Ended []string `json:"ended,omitempty"`
 	// Left is the ID of the incumbent that left the Sled system last: it may repeat that report.
 	Left string `json:"left,omitempty"`
+	// Back is what a claim is worth that returns from that incumbent; nil: nothing.
+	Back *Back `json:"back,omitempty"`
 	// Calls counts what may admit a waiting claim. A poll that was open before is answered, so that its claim speaks.
 	Calls int64 `json:"calls,omitempty"`
 	// Alarms that no operator has acknowledged. Steps leave them as they are: see Raise.
@@ -62,6 +64,14 @@ type Seeded struct {
 	ID         string    `json:"id"` // of the claim
 	Address    string    `json:"address,omitempty"`
 	At         time.Time `json:"at"`
+}
+
+// Back is what the last incumbent was when it left the Sled system.
+type Back struct {
+	ID    string `json:"id"`
+	Level Level  `json:"level"`
+	// HoldFrom is when another machine may have been the node last.
+	HoldFrom time.Time `json:"hold_from"`
 }
 
 // Window is the time in which an act of an operator makes a boot expected.
@@ -93,6 +103,8 @@ type Claim struct {
 	Since    time.Time  `json:"since"`
 	Seen     time.Time  `json:"seen"` // its last request
 	Evidence []Evidence `json:"evidence,omitempty"`
+	// From is the ID of the incumbent whose ticket it carried, with the evidence Return.
+	From string `json:"from,omitempty"`
 	// Admitted is when an operator admitted it; zero: not.
 	Admitted time.Time `json:"admitted,omitzero"`
 	// Spoke since the incumbent was admitted: it becomes a rival by the incumbent's next word.

@@ -155,7 +155,11 @@ func (w *work) admit(claim Claim, v verdict) {
 		w.end("succeeded by " + claim.Code)
 	}
 	holdFrom := w.holdFrom(claim)
-	claim.Spoke, claim.Rival, w.Left, w.OnDisk = false, false, "", w.Node.Local
+	if v.by == string(Return) {
+		holdFrom = w.heldBefore(holdFrom)
+		w.LastWord = holdFrom // its own word before it left was none of another machine
+	}
+	claim.Spoke, claim.Rival, w.Left, w.Back, w.OnDisk = false, false, "", nil, w.Node.Local
 	w.Incumbent = &Incumbent{Claim: claim, Level: v.level, By: v.by, At: w.Now, HoldFrom: holdFrom}
 	if w.Window != nil && w.Window.Reset {
 		w.Incumbent.Start = claim.Since.Sub(w.Window.Opened)
@@ -164,12 +168,12 @@ func (w *work) admit(claim Claim, v verdict) {
 	for i := range w.Claims {
 		w.Claims[i].Spoke = false
 	}
-	if v.level >= Proven || !claim.Admitted.IsZero() {
+	if v.level >= Proven && v.by != string(Return) || !claim.Admitted.IsZero() {
 		w.settle()
 	}
 	w.out.Standing = Admitted
 	w.out.Notes = append(w.out.Notes, Note{Kind: AdmittedAs, Claim: claim, Level: v.level, Reason: v.by})
-	if w.Node.Unfinished {
+	if w.Node.Unfinished && v.by != string(Return) {
 		if w.Boots++; w.Boots == w.Rules.Boots {
 			w.note(BootsAlarm, claim, fmt.Sprintf("%d admissions without an act of an operator", w.Boots))
 		}

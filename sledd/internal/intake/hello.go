@@ -46,11 +46,12 @@ func (in *Intake) Hello(ctx context.Context, nic, bearer string, hello admission
 			answer, err = tx.sameClaim(bearer, hello)
 			return err
 		}
-		evidence, err := tx.ticket(bearer, hello)
+		evidence, incumbent, err := tx.ticket(bearer, hello.Boot)
 		if err != nil {
 			return err
 		}
-		answer, issued, err = tx.newClaim(ctx, hello, from, evidence)
+		claim := admission.Claim{Hello: hello, Evidence: evidence, From: incumbent}
+		answer, issued, err = tx.newClaim(ctx, claim, from)
 		return err
 	}))
 	if err == nil {
@@ -81,22 +82,6 @@ func (tx *nodeTx) sameClaim(bearer string, hello admission.Hello) (admission.Ans
 	return tx.answer(claim, out), nil
 }
 
-// ticket returns the evidence that comes with a hello. A ticket serves one boot.
-func (tx *nodeTx) ticket(bearer string, hello admission.Hello) ([]admission.Evidence, error) {
-	if bearer == "" {
-		return nil, nil
-	}
-	record, err := tx.holder(bearer, token.Ticket, anyAge)
-	if err != nil {
-		return nil, err
-	}
-	if record.Boot != "" && record.Boot != hello.Boot {
-		return nil, refusal.New(refusal.Unauthorized, "the ticket was used by another boot")
-	}
-	record.Boot = hello.Boot
-	return []admission.Evidence{admission.Ticket}, nil
-}
-
 // mayClaim refuses claims beyond the budgets of those who are not admitted.
 func (tx *nodeTx) mayClaim(ctx context.Context, claim admission.Claim) error {
 	for _, other := range tx.Admission().Claims {
@@ -124,10 +109,10 @@ func (tx *nodeTx) bare(claim admission.Claim) (bool, error) {
 }
 
 // newClaim makes a claim to be the node.
-func (tx *nodeTx) newClaim(ctx context.Context, hello admission.Hello, from Source,
-	evidence []admission.Evidence) (admission.Answer, string, error) {
+func (tx *nodeTx) newClaim(ctx context.Context, claim admission.Claim, from Source) (admission.Answer, string, error) {
+	hello := &claim.Hello
 	hello.UUID, hello.Serial = nodetext.WithoutTokens(hello.UUID), nodetext.WithoutTokens(hello.Serial)
-	claim := admission.Claim{Hello: hello, Address: from.Address, Link: admission.LinkUnknown, Evidence: evidence}
+	claim.Address, claim.Link = from.Address, admission.LinkUnknown
 	if from.Link != nil {
 		claim.Link, claim.Holder = from.Link(tx.Interfaces())
 	}

@@ -122,5 +122,8 @@ func (p Policy) May(tx *Tx, id string) admission.Rights {
 	return tx.Admission().May(id, p.rules(), p.node(tx), tx.Now)
 }
 
+// MayReturn returns why the incumbent gets no ticket for its next boot; empty: it gets one.
+func (p Policy) MayReturn(tx *Tx) string { return tx.Admission().MayReturn(p.rules()) }
+
 // RivalTime is how long secrets are withheld at level expected.
 func (p Policy) RivalTime() time.Duration { return p.rules().Hold }

@@ -18,3 +18,11 @@ func (tx *Tx) IssueTicket() api.TicketToken {
 	tx.SetTokens(token.Add(token.Without(tx.Tokens(), token.Ticket), record, tx.Now))
 	return api.TicketToken{Token: text, Expires: record.Expires}
 }
+
+// IssueReturn makes a token for the next boot of an incumbent. An earlier one ends.
+func (tx *Tx) IssueReturn(claim string) string {
+	text, record := token.Mint(token.Ticket, tx.MAC, 0, tx.Now, ticketLife)
+	record.Claim = claim
+	tx.SetTokens(token.Add(token.WithoutReturn(tx.Tokens()), record, tx.Now))
+	return text
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -22,6 +23,9 @@ func lives(s *sledd) (recorded []string) {
 	m.Poll(0)
 	m.Report("begin step=1 of=4 verb=wipe", "progress step=1 verb=wipe bytes=1 total=2 rate=1")
 	m.Say("log", "one line\n")
+	if a := s.Ask("POST", "/node/v1/"+m.MAC+"/ticket", m.Token, ""); !strings.HasPrefix(a.Body, "sledt_") {
+		s.Errorf("ticket: %d: %s", a.Status, a.Body)
+	}
 	m.Say("lastwords", "Kernel panic - not syncing: at all\n")
 	install(m)
 	m.Confirm()

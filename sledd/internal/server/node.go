@@ -63,6 +63,7 @@ func (s *Server) nodeRoutes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"POST /node/v1/{mac}/hello":       s.hello,
 		"GET /node/v1/{mac}/plan":         s.node(0, s.plan),
+		"POST /node/v1/{mac}/ticket":      s.node(0, s.gated(gate.Claim, s.ticket)),
 		"GET /node/v1/{mac}/seed":         s.node(0, s.gated(gate.Transfer, s.seed)),
 		"GET /node/v1/{mac}/upload":       s.node(0, s.gated(gate.Transfer, s.upload)),
 		"GET /node/v1/{mac}/captured":     s.node(0, s.gated(gate.Transfer, s.captured)),
@@ -252,6 +253,11 @@ func (s *Server) log(ctx context.Context, a nodeRequest) (nodeResponse, error) {
 func (s *Server) seed(ctx context.Context, a nodeRequest) (nodeResponse, error) {
 	seed, token, err := s.Intake.Seed(ctx, a.mac, a.bearer)
 	return nodeResponse{token: token, kind: "application/x-tar", body: seed}, err
+}
+
+func (s *Server) ticket(ctx context.Context, a nodeRequest) (nodeResponse, error) {
+	ticket, token, err := s.Intake.Ticket(ctx, a.mac, a.bearer)
+	return nodeResponse{token: token, kind: "text/plain", body: []byte(ticket + "\n")}, err
 }
 
 func (s *Server) operational(ctx context.Context, a nodeRequest) (nodeResponse, error) {

@@ -31,6 +31,11 @@ var tokenTests = []struct {
 	{"other node's", "1", "operational", "other", 403},
 	{"replaced by a newer boot", "3", "plan", "replaced", 401},
 	{"of the newest boot", "3", "plan", "live", 200},
+	{"no header", "1", "ticket", "", 401},
+	{"an operator's", "1", "ticket", "admin", 401},
+	{"other node's", "1", "ticket", "other", 403},
+	{"replaced by a newer boot", "3", "ticket", "replaced", 401},
+	{"installed system's, ticket", "1", "ticket", "installed", 403},
 	{"older generation, plan", "1", "plan", "older", 200},
 	{"older generation, facts", "1", "facts", "older", 204},
 	{"older generation, report", "1", "report", "older", 403},
@@ -40,6 +45,7 @@ var tokenTests = []struct {
 	{"installed system's, plan", "1", "plan", "installed", 403},
 	{"installed system's, report", "1", "report", "installed", 403},
 	{"boot token, operational", "1", "operational", "mine", 403},
+	{"right, ticket", "1", "ticket", "mine", 200},
 	{"right, report", "1", "report", "mine", 204},
 	{"right, seed", "1", "seed", "mine", 200},
 	{"right, seed again", "1", "seed", "mine", 200},
@@ -74,7 +80,7 @@ func TestTokensOfNodes(t *testing.T) {
 		body := map[string]string{"report": report, "facts": "facts 1\nboot b\n", "log": "x\n", "lastwords": "x\n",
 			"operational": "operational 1\ngeneration 1\nos id=debian\n"}[c.what]
 		method := "POST"
-		if body == "" {
+		if body == "" && c.what != "ticket" {
 			method = "GET"
 		}
 		a := s.Ask(method, "/node/v1/52-54-00-77-00-0"+c.node+"/"+c.what, tokens[c.token], body)

@@ -42,7 +42,7 @@ type Record struct {
 	Seeded     bool      `json:"seeded,omitempty"` // the seed was handed out for it
 	// Unwritten: its boot has not reported the end of a write of this generation.
 	Unwritten bool `json:"unwritten,omitempty"`
-	// Claim is the ID of the claim that a boot token was issued to.
+	// Claim is the ID of the claim that a boot token, or a ticket for its own next boot, was issued to.
 	Claim string `json:"claim,omitempty"`
 	// Used: a request came with it. The claim token of the same boot ends with that.
 	Used bool `json:"used,omitempty"`
@@ -144,6 +144,13 @@ func IsClaim(text string) bool { return claimForm.MatchString(text) }
 // WithoutClaim drops the boot tokens of a claim.
 func WithoutClaim(records []Record, claim string) []Record {
 	return slices.DeleteFunc(slices.Clone(records), func(record Record) bool { return record.Claim == claim })
+}
+
+// WithoutReturn drops the tickets that incumbents requested for their next boot.
+func WithoutReturn(records []Record) []Record {
+	return slices.DeleteFunc(slices.Clone(records), func(record Record) bool {
+		return record.Purpose == Ticket && record.Claim != ""
+	})
 }
 
 // Without drops all records of a purpose.
