@@ -5,7 +5,7 @@
 step_configure() {
 	exec 3>&1 >&2 # 3: see plan_detail
 	configure_disk=$(disk_of_step "$@")
-	[ "$(words_value system "$@")" != keep ] || { configure_boot_order "$@"; return; }
+	[ "$(words_value system "$@")" != keep ] || { configure_boot_order "$@"; configure_stamp "$@"; return; }
 	grow_table "$@"
 	disk_mount_root "$configure_disk" || exit $?
 	grow_root "$configure_disk"
@@ -29,6 +29,15 @@ step_configure() {
 	rm -rf "$seed_folder"
 	sync
 	disk_release
+	configure_stamp "$@"
+}
+
+# configure_stamp OPERAND...: last, so that a disk with a stamp is complete.
+configure_stamp() {
+	[ -n "$(words_value stamp "$@")" ] || return 0
+	# shellcheck disable=SC2046 # operands
+	configure_said=$(sledc stamp $(words_pick 'disk keep stamp' "$@")) || exit
+	[ -z "$configure_said" ] || plan_detail "${configure_said#detail }"
 }
 
 configure_boot_order() { bootorder_set "$configure_disk" "$(words_value bootorder "$@")"; }

@@ -32,6 +32,7 @@ static const struct verb verbs[] = {
 	{"send", "send the images of a folder to many nodes at once", send_rules, verb_send, NULL, NULL},
 	{"grow", "extend the partition table and the last partition to the end of the disk", grow_rules, verb_grow,
 	 NULL, NULL},
+	{"stamp", "record on a disk which plan wrote it", stamp_rules, verb_stamp, NULL, NULL},
 	{"hostkey", "make an SSH host key, and print its public half", hostkey_rules, verb_hostkey, NULL, NULL},
 	{"tree", "read and change files of an installed system, without leaving its tree", NULL, NULL, verb_tree,
 	 TREE_WORDS},

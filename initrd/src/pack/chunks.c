@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "disk/stamp.h"
 
 // Chunks in which there is something.
 static uint64_t count_chunks(const struct extents *granules) {
@@ -104,6 +105,14 @@ static void mask(const struct extents *kept, uint64_t offset, size_t size, uint8
 	memset(data + done, 0, size - done);
 }
 
+// An image is of no plan: the stamp of the disk that it is made of is left out.
+static void hide_stamp(const struct index *index, const struct chunk *chunk, uint8_t *data) {
+	struct stamp stamp;
+
+	if (chunk->offset == 0 && chunk_size(index, chunk) == CHUNK && stamp_read(data + STAMP_AT, &stamp))
+		memset(data + STAMP_AT, 0, STAMP_BYTES);
+}
+
 int chunk_load(const struct reader *reader, const struct usedmap *map, const struct index *index,
 	       const struct chunk *chunk, uint8_t *data, struct fault *fault) {
 	size_t at = 0, size = 0;
@@ -113,5 +122,7 @@ int chunk_load(const struct reader *reader, const struct usedmap *map, const str
 		r = reader_read(reader, data + at, size, chunk->offset + at, fault);
 	if (r == 0)
 		mask(&map->kept, chunk->offset, chunk_size(index, chunk), data);
+	if (r == 0)
+		hide_stamp(index, chunk, data);
 	return r;
 }

@@ -59,7 +59,10 @@
 	 "scsi-sanitize-overwrite|ata-sanitize-block|ata-sanitize-crypto|" \
 	 "ata-sanitize-overwrite|ata-security-erase|ata-security-erase-enhanced|" \
 	 "mmc-sanitize|mmc-secure-erase|opal-psid-revert", NULL}, \
-	{"verify", false, "how much is read back (default sample)", "sample|full", NULL}
+	{"verify", false, "how much is read back (default sample)", "sample|full", NULL}, \
+	{"known", false, \
+	 "newest write of the store; a disk ahead of it is refused (FLEET/EPOCH/MAC/GENERATION/RUN (Stamps))", \
+	 NULL, check_stamp}
 
 
 #define WRITE_RULES \
@@ -67,7 +70,10 @@
 	 "write everything, only what differs from the disk, or whichever is faster (default auto)", \
 	 "full|delta|auto", NULL}, \
 	{"gaps", false, "what happens to free blocks of the disk (default discard)", "discard|zero|keep", NULL}, \
-	{"verify", false, "how much is read back (default sample)", "none|sample|full", NULL}
+	{"verify", false, "how much is read back (default sample)", "none|sample|full", NULL}, \
+	{"known", false, \
+	 "newest write of the store; a disk ahead of it is refused (FLEET/EPOCH/MAC/GENERATION/RUN (Stamps))", \
+	 NULL, check_stamp}
 
 
 #define FETCH_RULES \
@@ -84,7 +90,8 @@
 	{"hostname", false, "host name of the installed system (DNS name, at most 64 bytes)", NULL, check_hostname}, \
 	{"system", false, "keep: what was written is left as it is (default adapt)", "adapt|keep", NULL}, \
 	{"grow", false, "which partition grows to the disk's end (default last)", "last|none", NULL}, \
-	{"bootorder", false, "what UEFI firmware boots first (default keep)", "keep|disk|network", NULL}
+	{"bootorder", false, "what UEFI firmware boots first (default keep)", "keep|disk|network", NULL}, \
+	{"stamp", false, "recorded on the disk (FLEET/EPOCH/MAC/GENERATION/RUN (Stamps))", NULL, check_stamp}
 
 
 #define KEXEC_RULES \

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "disk/selector.h"
 #include "disk/several.h"
+#include "disk/stamp.h"
 #include "image/statement.h"
 #include "multicast/address.h"
 #include "net/url.h"
@@ -107,6 +108,11 @@ int check_uuid(const char *value, struct fault *fault) {
 		next += hyphen;
 	}
 	return right ? 0 : fault_set(fault, CODE_USAGE, "\"%.80s\" is not a UUID in lower case", value);
+}
+
+int check_stamp(const char *value, struct fault *fault) {
+	struct stamp stamp;
+	return stamp_parse(value, &stamp, fault);
 }
 
 // A line of /etc/fstab is made of it.

@@ -26,4 +26,5 @@ int check_job(const char *value, struct fault *fault);
 int check_seconds(const char *value, struct fault *fault);
 int check_keys(const char *value, struct fault *fault);
 int check_hostname(const char *value, struct fault *fault);
+int check_stamp(const char *value, struct fault *fault);
 int check_mac(const char *value, struct fault *fault);

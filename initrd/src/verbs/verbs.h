@@ -19,7 +19,8 @@ struct verb {
 extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], grow_rules[], bootentry_rules[],
 	report_rules[], content_rules[], seed_rules[], operational_rules[], lastwords_rules[], watchdog_rules[],
 	inspect_rules[], verify_rules[], diff_rules[], sign_rules[], pack_rules[], load_rules[], unload_rules[],
-	jump_rules[], hello_rules[], hostkey_rules[], send_rules[], mcast_test_rules[], filesystem_rules[];
+	jump_rules[], hello_rules[], hostkey_rules[], send_rules[], mcast_test_rules[], filesystem_rules[],
+	stamp_rules[];
 
 enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);
@@ -46,6 +47,7 @@ enum exit_code verb_mcast_test(const struct operands *operands);
 enum exit_code verb_capture(const struct operands *operands);
 enum exit_code verb_pack(const struct operands *operands);
 enum exit_code verb_grow(const struct operands *operands);
+enum exit_code verb_stamp(const struct operands *operands);
 enum exit_code verb_bootentry(const struct operands *operands);
 enum exit_code verb_load(const struct operands *operands);
 enum exit_code verb_unload(const struct operands *operands);

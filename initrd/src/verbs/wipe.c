@@ -11,6 +11,7 @@
 #include "disk/scan.h"
 #include "disk/seam.h"
 #include "disk/several.h"
+#include "disk/stamp.h"
 #include "drive/method.h"
 #include "drive/psids.h"
 #include "erase/batch.h"
@@ -75,6 +76,16 @@ static int open_all(const char *selectors, const char *keep, struct erase_batch 
 	return r;
 }
 
+// One disk that is ahead of the plan keeps all of them.
+static int admit_all(struct erase_batch *batch, const char *known, struct fault *fault) {
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < batch->count; i++)
+		if (batch->jobs[i].result == ERASED)
+			r = stamp_admit(&batch->jobs[i].device, known, fault);
+	return r;
+}
+
 // PSIDs reach a node by a site hook (docs/disks.md), never in a plan. A file that cannot be read is not "no PSIDs".
 static int read_psids(char **ret, struct fault *fault) {
 	char path[PATH_MAX];
@@ -113,7 +124,8 @@ static void print_records(const struct erase_batch *batch, enum erase_level leve
 enum exit_code verb_wipe(const struct operands *operands) {
 	cleanup_with(batch_free) struct erase_batch batch = {.show = console_progress, .drive_ops = &drive_kernel};
 	cleanup_with(text_free) struct text list = {0};
-	const char *selectors = operands_get(operands, "disks"), *keep = operands_get(operands, "keep");
+	const char *selectors = operands_get(operands, "disks"), *keep = operands_get(operands, "keep"),
+		   *known = operands_get(operands, "known");
 	bool full = !strcmp(operands_get_or(operands, "verify", "sample"), "full");
 	enum erase_level level = ERASE_EMPTY;
 	enum erase_method method = METHOD_AUTO;
@@ -130,6 +142,8 @@ enum exit_code verb_wipe(const struct operands *operands) {
 		return free_secret(psids), fault_print(&fault, "wipe");
 	batch.psids = psids;
 	r = seam_count() > 0 ? open_seams(&batch, &fault) : open_all(selectors, keep, &batch, &list, &fault);
+	if (r == 0)
+		r = admit_all(&batch, known, &fault);
 	for (size_t i = 0; r == 0 && i < batch.count; i++) {
 		batch.jobs[i].erase.level = level;
 		batch.jobs[i].erase.by = method;

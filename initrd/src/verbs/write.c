@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "disk/seam.h"
+#include "disk/stamp.h"
 #include "net/api.h"
 #include "verbs/verbs.h"
 
@@ -185,6 +186,8 @@ enum exit_code verb_write(const struct operands *operands) {
 	else if (!has_file && (r = device_open_whole(operands_get(operands, "disk"), operands_get(operands, "keep"),
 						     &device, &list, &fault)) < 0)
 		fputs(text_string(&list), stderr);
+	if (r == 0 && !has_file)
+		r = stamp_admit(&device, operands_get(operands, "known"), &fault);
 	if (r == 0)
 		r = write_to(&device, operands, &fault);
 	return r < 0 ? fault_print(&fault, "write") : CODE_DONE;

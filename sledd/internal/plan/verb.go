@@ -43,6 +43,7 @@ var (
 	dataName  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
 	jobID     = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
 	lowerUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	hyphenMAC = regexp.MustCompile(`^[0-9a-f]{2}(-[0-9a-f]{2}){5}$`)
 	mountPath = regexp.MustCompile(`^(/[A-Za-z0-9._-]+)+$`)
 	hostname  = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.|$))*$`)
 )
@@ -133,6 +134,18 @@ func checkUUID(value string) error {
 		return fmt.Errorf("%.80q is not a UUID in lower case", value)
 	}
 	return nil
+}
+
+func checkStamp(value string) error {
+	if parts := strings.Split(value, "/"); len(parts) == 5 && lowerUUID.MatchString(parts[0]) &&
+		lowerUUID.MatchString(parts[1]) && hyphenMAC.MatchString(parts[2]) {
+		_, generation := Number(parts[3])
+		_, run := Number(parts[4])
+		if generation == nil && run == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%.200q is not a stamp, FLEET/EPOCH/MAC/GENERATION/RUN", value)
 }
 
 func checkMount(value string) error {

@@ -33,7 +33,7 @@ work = Path(tempfile.mkdtemp())
 # disk here, and that is a file.
 DOUBLE = """#!/bin/sh
 case $1 in
-operand | disks | grow | write | {verb}) SLED_TEST_READS={reads} '{sledc}' "$@" >/dev/null 2>&1 || : ;;
+operand | disks | grow | stamp | write | {verb}) SLED_TEST_READS={reads} '{sledc}' "$@" >/dev/null 2>&1 || : ;;
 esac
 exec "$(dirname "$0")/double" "$@"
 """
@@ -75,6 +75,7 @@ def samples() -> dict[str, str]:
         "hostname": "n1.example",
         "data_name": "logs",
         "uuid": "0b5f6c1e-7a54-8c1f-9a55-1f3a0b8f6f5e",
+        "stamp": "0b5f6c1e-7a54-8c1f-9a55-1f3a0b8f6f5e/7d1f0f3a-52c1-4f7e-8a54-0b5f6c1e7a54/52-54-00-77-00-01/3/7",
         "mount": "/srv/logs",
         "watchdog": "77",
         "multicast": "127.0.0.1:1",
