@@ -96,11 +96,12 @@ def test_operators_do(front: Front) -> None:
 
 
 @pytest.mark.parametrize("front", [{"nginx_operator_networks": ["127.0.0.0/8"]}], indirect=True)
-def test_an_outage_of_sledd_is_a_problem_document(front: Front) -> None:
+def test_an_outage_of_sledd_is_a_problem_document_and_a_page_for_browsers(front: Front) -> None:
     connection = front.encrypted()
     front.stop_sledd()
     for path in (*OPERATORS, "/metrics", "/node/v1/x/plan", "/healthz"):
-        assert get(connection, path) == ('{"titl', 503), path
+        start = "<!DOCT" if path == "/" or path.startswith("/ui/") else '{"titl'
+        assert get(connection, path) == (start, 503), path
     connection.close()
 
 
