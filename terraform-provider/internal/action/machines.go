@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package action is the actions sled_reimage, sled_wipe and sled_rescue, for Terraform 1.14 and later.
+// Package action is the actions sled_reimage, sled_wipe, sled_rescue and sled_run, for Terraform 1.14 and later.
 package action
 
 import (

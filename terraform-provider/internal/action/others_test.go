@@ -79,3 +79,26 @@ func TestRescue(t *testing.T) {
 	p.wants("both", p.plan(map[string]any{"node": "n1", "end": true, "authorized_keys": []string{key}}),
 		"ERROR: Invalid")
 }
+
+// A job touches no binding, and needs consent for a machine whose system runs.
+func TestRun(t *testing.T) {
+	p := startWith(t, "sled_run", 0)
+	before := *p.Node(1).Binding
+	given := map[string]any{"nodes": []string{"n4", "n9"}, "image": "hpl", "command": []string{"./xhpl", "1"},
+		"wait": false}
+	p.wants("plan", p.plan(given))
+	progress, diagnostics := p.invoke(given)
+	p.wants("progress", progress, "n4: the job is requested")
+	p.wants("invoke", diagnostics, "ERROR: Node n9 cannot be given a job")
+	jobs, err := p.Client().Jobs(t.Context(), api.JobFilter{})
+	if err != nil || len(jobs) != 1 || jobs[0].Node != "n4" || jobs[0].Image != "hpl" || len(jobs[0].Command) != 2 {
+		t.Fatalf("%v, %+v", err, jobs)
+	}
+	if _, err := p.Client().CancelJob(t.Context(), jobs[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if now := p.Node(1).Binding; now.Revision != before.Revision {
+		t.Errorf("%+v", now)
+	}
+	p.wants("no image", p.plan(map[string]any{"node": "n1"}), "ERROR: Missing")
+}

@@ -56,7 +56,7 @@ func (p *provider) Functions(context.Context) []func() function.Function {
 }
 
 func (p *provider) Actions(context.Context) []func() frameworkaction.Action {
-	return []func() frameworkaction.Action{action.NewReimage, action.NewRescue, action.NewWipe}
+	return []func() frameworkaction.Action{action.NewReimage, action.NewRescue, action.NewRun, action.NewWipe}
 }
 
 func (p *provider) ListResources(context.Context) []func() list.ListResource {
