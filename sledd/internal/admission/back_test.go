@@ -168,3 +168,29 @@ func TestAContestedNodeDoesNotReturn(t *testing.T) {
 	s.back("b", "a", admission.LinkUnknown)
 	s.refused("from a contested one", s.speak("b"))
 }
+
+// TestAPayloadPrintsNoEvidence: a payload that prints the code of another machine's claim admits nobody.
+func TestAPayloadPrintsNoEvidence(t *testing.T) {
+	s := newStory(t, admission.Proven)
+	s.enter("a", admission.Person)
+	s.after(time.Minute).hello("accomplice")
+	s.node.Payload = true
+	s.after(10 * seconds).speak("a")
+	s.do(admission.Show{Code: "code-accomplice", At: s.now})
+	s.node.Payload = false
+	shown := s.now
+	s.after(seconds).do(admission.Show{Code: "code-accomplice", At: shown}) // it is found when the payload has ended
+	s.after(2 * time.Minute).speak("accomplice")
+	s.refused("by the console of a payload", s.after(20*seconds).speak("accomplice"))
+	s.do(admission.Show{Code: "code-accomplice", At: s.now}) // a line that the Sled system printed
+	s.admitted(s.speak("accomplice"), "accomplice", "console", admission.Proven)
+}
+
+func TestAResetEndsAPayload(t *testing.T) {
+	s := newStory(t, admission.Proven)
+	s.node.Payload = true // until the next boot polls
+	s.do(admission.Expect{For: 15 * time.Minute, By: "power", Reset: true})
+	s.after(time.Minute).hello("a")
+	s.after(seconds).do(admission.Show{Code: "code-a", At: s.now})
+	s.admitted(s.speak("a"), "a", "console", admission.Proven)
+}

@@ -65,15 +65,21 @@ func (e Show) apply(w *work) {
 }
 
 // console reports whether what the console shows may be evidence: not while an installed system has it, unless a boot
-// is expected.
-func (w *work) console() bool { return w.Window != nil || !w.OnDisk && !w.Node.Local }
+// is expected, and not while a payload runs.
+func (w *work) console() bool {
+	return !w.runsPayload() && (w.Window != nil || !w.OnDisk && !w.Node.Local)
+}
 
-// lastChange is the newest time at which the machine may have run another system than that of a claim.
+// runsPayload reports whether the payload of a job may run: not since the machine was reset.
+func (w *work) runsPayload() bool { return w.Node.Payload && (w.Window == nil || !w.Window.Reset) }
+
+// lastChange is the newest time at which the machine may have run another system than that of a claim, or a payload.
 func (w *work) lastChange() time.Time {
+	newest := later(w.Reset, w.Payload)
 	if w.Window == nil {
-		return w.Reset
+		return newest
 	}
-	return later(w.Reset, w.Window.Opened)
+	return later(newest, w.Window.Opened)
 }
 
 func (e Prove) apply(w *work) {

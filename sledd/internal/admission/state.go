@@ -22,6 +22,8 @@ type State struct {
 	Reset time.Time `json:"reset,omitzero"`
 	// OnDisk: an installed system has the machine and its console, and no boot was expected since.
 	OnDisk bool `json:"on_disk,omitempty"`
+	// Payload is when a payload ran last, which may print anything on the console.
+	Payload time.Time `json:"payload,omitzero"`
 	// HandedOver is when the machine changed hands. Nobody is admitted until its reset.
 	HandedOver time.Time `json:"handed_over,omitzero"`
 	// Starts is how long the machine took from a reset to its claim, the last few times.
@@ -163,6 +165,7 @@ type Node struct {
 	Level      Level // required by the site, the node or its binding
 	Generation int64 // of its binding; 0: none
 	Local      bool  // its boot script is "boot the local disk"
+	Payload    bool  // the payload of a job runs
 	Unfinished bool  // it has a binding that is not satisfied
 	// Start is the slowest known start of a machine of its model; 0: not known.
 	Start time.Duration

@@ -22,6 +22,9 @@ func Step(state State, in Input) (State, Outcome) {
 	w.renew()
 	w.expire()
 	w.OnDisk = w.OnDisk || w.Node.Local
+	if w.runsPayload() {
+		w.Payload = w.Now
+	}
 	in.Event.apply(w)
 	return w.State, w.out
 }

@@ -4,6 +4,7 @@ package intake
 
 import (
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
@@ -43,6 +44,7 @@ func (tx *nodeTx) applyDetourLine(sent report.Report, line report.Line, event ap
 	own := tx.Detour().Requested() && tx.Detour().Run == sent.Run // else it has ended, or is another one
 	switch {
 	case line.Kind == report.End && own:
+		tx.step(admission.Tick{})                   // the payload has run until now
 		from, _ := nodetext.ParseAddress(tx.From()) // none behind a proxy on this machine
 		left, ended := tx.Detour().End(line, from, tx.Now)
 		tx.SetDetour(left)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
@@ -126,4 +128,16 @@ func TestWhoGetsNoTicket(t *testing.T) {
 	m.decide(admission.Prove{Code: code, Evidence: admission.Attestation})
 	m.token = m.pollBy(claim)
 	m.refused("an attested one", asks(m.token), refusal.Conflict)
+}
+
+func TestTheConsoleOfAJobIsNoEvidence(t *testing.T) {
+	m := newMachine(t, nil).at(admission.Proven)
+	code, claim := m.hello("192.0.2.66")
+	job := detour.Job{Job: api.Job{ID: "1kq7d2g3x9qa", State: api.JobRunning}}
+	m.change(func(tx *nodetx.Tx) { tx.SetDetour(detour.Detour{Job: &job}) })
+	m.after(10 * time.Second).decide(admission.Show{Code: code, At: m.DB.Now()})
+	m.pollBy(claim)
+	if now := m.load().Admission(); now.Incumbent != nil || len(now.Claims[0].Evidence) > 0 {
+		t.Errorf("%+v", now)
+	}
 }
