@@ -81,3 +81,31 @@ func TestRequestsOfABootCallTheStoreRarely(t *testing.T) {
 		}
 	}
 }
+
+// TestTheCommitsOfAnInstallation counts them from the plan to the installed system's own report, with four reports of
+// progress: the plan, the first start, an end with each further start, the seed, the last end, and operational.
+func TestTheCommitsOfAnInstallation(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	m.boot()
+	m.tells()
+	_, commits := m.calls(func() error {
+		m.plan()
+		for _, lines := range [][]report.Line{{start(1, "wipe")}, {end(1, "wipe", 0), start(2, "write")},
+			{moved(1)}, {moved(2)}, {moved(3)}, {moved(4)}} {
+			if err := m.says(lines...); err != nil {
+				return err
+			}
+		}
+		installed := m.installs(end(2, "write", 0), start(3, "configure"))
+		if err := m.says(end(3, "configure", 0), start(4, "kexec")); err != nil {
+			return err
+		}
+		if err := m.says(end(4, "kexec", 0)); err != nil {
+			return err
+		}
+		return m.confirms(installed, "10.0.0.9")
+	})
+	if commits != 8 || m.status().Phase != api.Operational {
+		t.Errorf("%d commits, phase %s", commits, m.status().Phase)
+	}
+}
