@@ -113,7 +113,7 @@ func (a *app) root() *cobra.Command {
 		a.runCommand(), a.jobCommand(), a.rescueCommand(), a.claimsCommand(), a.admitCommand(), a.refuseCommand(),
 		a.revokeCommand(), a.ackCommand(),
 		a.kexecCommand(), a.erasureCommand(), a.operatorCommand(), a.auditCommand(), a.storeCommand(),
-		a.contextCommand(), a.versionCommand())
+		a.simCommand(), a.checkHistoryCommand(), a.contextCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(operate)
 	root.SetCompletionCommandGroupID(operate)
 	return root

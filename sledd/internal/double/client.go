@@ -53,13 +53,14 @@ func (m *Machine) client(say func(format string, a ...any)) (*client, error) {
 	base := strings.TrimSuffix(m.Settings.Server, "/")
 	boot := strings.TrimSuffix(cmp.Or(m.Settings.Boot, base), "/")
 	return &client{base: base, boot: boot, mac: mac.Hyphens(m.MAC), say: say,
-		http: &http.Client{Transport: transport, Timeout: (pollSeconds + 30) * time.Second}}, nil
+		http: &http.Client{Transport: cmp.Or[http.RoundTripper](m.Transport, transport),
+			Timeout: (pollSeconds + 30) * time.Second}}, nil
 }
 
 // ask sends until it is answered by something else than "not now".
 func (c *client) ask(ctx context.Context, method, path, token, body string) (int, string, error) {
 	for {
-		status, text, err := c.once(ctx, method, path, token, body)
+		status, text, wait, err := c.once(ctx, method, path, token, body)
 		switch {
 		case err == nil && status == http.StatusUnauthorized, err == nil && status == http.StatusForbidden:
 			return status, text, fmt.Errorf("%s %s: %d: %w", method, path, status, errToken)
@@ -71,30 +72,31 @@ func (c *client) ask(ctx context.Context, method, path, token, body string) (int
 		default:
 			c.say("%s %s: %d: %s", method, path, status, strings.TrimSpace(text))
 		}
-		if err := pause(ctx, retryTime); err != nil {
+		if err := pause(ctx, wait); err != nil {
 			return 0, "", err
 		}
 	}
 }
 
-func (c *client) once(ctx context.Context, method, path, token, body string) (int, string, error) {
+func (c *client) once(ctx context.Context, method, path, token, body string) (status int, answer string,
+	wait time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.url(path), strings.NewReader(body))
 	if err != nil {
-		return 0, "", err //nolint:wrapcheck // clear enough
+		return 0, "", retryTime, err //nolint:wrapcheck // clear enough
 	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return 0, "", err //nolint:wrapcheck // clear enough
+		return 0, "", retryTime, err //nolint:wrapcheck // clear enough
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if renewed := response.Header.Get("Sled-Token"); err == nil && renewed != "" {
 		c.token = renewed
 	}
-	return response.StatusCode, string(text), err //nolint:wrapcheck // clear enough
+	return response.StatusCode, string(text), retryAfter(response.Header), err //nolint:wrapcheck // clear enough
 }
 
 // url of a path: a machine's firmware may ask another server than its system does.

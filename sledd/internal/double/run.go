@@ -154,6 +154,9 @@ func (n *node) confirm(ctx context.Context) error {
 		return err
 	}
 	n.say("operational, generation %s", installed["generation"])
+	if n.Confirmed != nil {
+		n.Confirmed()
+	}
 	return n.write("confirmed", installed["token"])
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -51,6 +52,9 @@ type Fail struct {
 type Machine struct {
 	Dir, MAC string // with colons
 	Settings Settings
+
+	Transport http.RoundTripper // of its requests; nil: a separate one
+	Confirmed func()            // called when it is operational; nil: nobody
 }
 
 // Open reads a machine's settings.
