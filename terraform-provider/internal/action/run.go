@@ -53,7 +53,7 @@ func (r *run) Schema(_ context.Context, _ action.SchemaRequest, response *action
 	all["wait"] = schema.BoolAttribute{Optional: true,
 		MarkdownDescription: "`false` does not wait for the end of the jobs. Else an exit code but 0 is an error."}
 	response.Schema = schema.Schema{Attributes: all,
-		MarkdownDescription: "Runs a container image on machines once, from RAM, as `sledctl run` does: no disk is touched, " +
+		MarkdownDescription: "Runs a container image on machines once, from RAM, as `sledctl run` does: no disk is touched " +
 			"and what the machines do otherwise continues afterwards. Power is not switched. Needs Terraform 1.14."}
 }
 
