@@ -167,7 +167,7 @@ func (a *app) checkHistoryCommand() *cobra.Command {
 		Use: "check-history FILE", Short: "Check the history of a simulation",
 		Long: `Reads the file of sledctl sim --history and prints its faults: a report that was
 acknowledged and is not stored, or is stored twice; two plans of one generation
-that a boot has started, although no step failed; a node that is not operational.`,
+that a boot has started, although no step failed; a node not operational.`,
 		Example: "  sledctl check-history sim.jsonl", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := os.Open(args[0])
