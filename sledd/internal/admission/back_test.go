@@ -111,15 +111,21 @@ func TestAReturnIsNoActOfAnOperator(t *testing.T) {
 // TestWhatIsNoReturn tries what would make more of a ticket.
 func TestWhatIsNoReturn(t *testing.T) {
 	for what, attempt := range map[string]func(s *story){
-		"without the ticket":      func(s *story) { s.hello("b") },
-		"of another incumbent":    func(s *story) { s.back("b", "z", admission.LinkUnknown) },
-		"of none":                 func(s *story) { s.back("b", "", admission.LinkUnknown) },
-		"from another MAC":        func(s *story) { s.back("b", "a", admission.LinkOther) },
-		"at a level that rose":    func(s *story) { s.node.Level = admission.Proven; s.back("b", "a", admission.LinkUnknown) },
-		"where attested is asked": func(s *story) { s.node.Level = admission.Attested; s.back("b", "a", admission.LinkUnknown) },
-		"beside the disk":         func(s *story) { s.node.Local = true; s.back("b", "a", admission.LinkUnknown) },
-		"after a hand-over":       func(s *story) { s.do(admission.HandOver{}); s.back("b", "a", admission.LinkUnknown) },
-		"after a revocation":      func(s *story) { s.do(admission.Revoke{}); s.back("b", "a", admission.LinkUnknown) },
+		"without the ticket":   func(s *story) { s.hello("b") },
+		"of another incumbent": func(s *story) { s.back("b", "z", admission.LinkUnknown) },
+		"of none":              func(s *story) { s.back("b", "", admission.LinkUnknown) },
+		"from another MAC":     func(s *story) { s.back("b", "a", admission.LinkOther) },
+		"at a level that rose": func(s *story) {
+			s.node.Level = admission.Proven
+			s.back("b", "a", admission.LinkUnknown)
+		},
+		"at attested": func(s *story) {
+			s.node.Level = admission.Attested
+			s.back("b", "a", admission.LinkUnknown)
+		},
+		"beside the disk":    func(s *story) { s.node.Local = true; s.back("b", "a", admission.LinkUnknown) },
+		"after a hand-over":  func(s *story) { s.do(admission.HandOver{}); s.back("b", "a", admission.LinkUnknown) },
+		"after a revocation": func(s *story) { s.do(admission.Revoke{}); s.back("b", "a", admission.LinkUnknown) },
 		"a second time": func(s *story) {
 			s.back("1", "a", admission.LinkUnknown)
 			s.speak("1")

@@ -69,6 +69,7 @@ func (e Evidence) Level() Level {
 		return Proven
 	case Unseen:
 		return Expected
+	case Return:
 	}
 	return Open
 }

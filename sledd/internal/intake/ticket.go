@@ -41,8 +41,8 @@ func (tx *nodeTx) mayReturn() error {
 	return nil
 }
 
-// ticket returns what a hello's ticket is evidence of, and for a return the incumbent that requested it. A ticket serves
-// one boot.
+// ticket returns what a hello's ticket is evidence of, and for a return the incumbent that requested it. A ticket
+// serves one boot.
 func (tx *nodeTx) ticket(bearer, boot string) (evidence []admission.Evidence, from string, err error) {
 	if bearer == "" {
 		return nil, "", nil
