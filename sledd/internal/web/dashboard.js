@@ -80,9 +80,10 @@
   function paint(cells) {
     for (const cell of main.querySelectorAll(".cells a")) {
       const [kind, phase] = cells[cell.getAttribute("href").slice("/ui/nodes/".length)] ?? [];
-      if (!kind || cell.className === kind) continue;
-      cell.className = kind;
-      cell.title = cell.title.replace(/: .*$/, `: ${phase}`);
+      if (!kind) continue;
+      const title = cell.title.replace(/: .*$/, `: ${phase}`);
+      if (cell.className !== kind) cell.className = kind;
+      if (cell.title !== title) cell.title = title;
     }
   }
 
