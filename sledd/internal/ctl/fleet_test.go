@@ -83,7 +83,7 @@ var fleetLines = []struct {
 	{"rollout abort reimage-1", exitDone},
 	{"operator create backup-of-hall-b-every-night --role read --owner storage-team@hall-b.example.net", exitDone},
 	{"operator delete backup-of-hall-b-every-night", exitDone}, {"store heal", exitDone},
-	{"sim", exitUsage}, {"check-history FOLDER/none", exitFailed},
+	{"sim", exitUsage}, {"check-history none.jsonl", exitFailed},
 	{"context set hall-b --server https://boot.hall-b.example.net:8443", exitDone},
 	{"context list", exitDone}, {"context use hall-b", exitDone}, {"context delete hall-b", exitDone},
 }

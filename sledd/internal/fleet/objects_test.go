@@ -66,11 +66,10 @@ func TestImagesKeepTheirContent(t *testing.T) {
 	r := newRack(t)
 	r.declare(1)
 	r.register("d12")
-	other := image("d12")
+	other, signed := image("d12"), image("d12")
 	other.Digest = "sha256:" + strings.Repeat("9", 64)
 	_, err := r.PutImage(t.Context(), "d12", other, nodetx.Wanted{})
 	r.refused("other content", err, refusal.Conflict, "other content")
-	signed := image("d12")
 	signed.Signature = strings.Repeat("A", 86) + "=="
 	_, err = r.PutImage(t.Context(), "d12", signed, nodetx.Wanted{})
 	r.refused("a signature alone", err, refusal.Invalid, "belong together")
