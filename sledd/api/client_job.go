@@ -47,7 +47,8 @@ func (c *Client) Job(ctx context.Context, id string) (Job, error) {
 	return single[Job](ctx, c, request{method: http.MethodGet}, "jobs", id)
 }
 
-// CancelJob cancels a job: its payload gets SIGTERM, and after its grace SIGKILL. A second one does not wait for that.
+// CancelJob cancels a job: its payload gets SIGTERM, after its grace or with a second request SIGKILL. A third request
+// ends a job whose node does not answer.
 func (c *Client) CancelJob(ctx context.Context, id string, options ...Option) (Job, error) {
 	return single[Job](ctx, c, request{method: http.MethodDelete}.apply(options), "jobs", id)
 }

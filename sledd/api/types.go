@@ -139,6 +139,7 @@ type Run struct {
 	Number     int64  `json:"number" doc:"It rises with each plan that the node gets"`
 	Generation int64  `json:"generation" doc:"Generation of the plan"`
 	Detour     string `json:"detour,omitempty" doc:"What the plan interrupts the binding for, such as rescue; return: the node leaves it; absent: the plan follows the binding"`
+	After      string `json:"after,omitempty" enum:"hold,poweroff" doc:"What follows the detour; absent: the node continues as without it"`
 }
 
 // Progress is the progress of the running step.

@@ -29,9 +29,6 @@ type kind interface {
 	name() string
 	state() string         // of the node, as in "node n1 is ..."
 	steps() []operand.Line // that the node runs
-	// end returns what is left of the detour when the step has ended, as reported from an address, and the event of it.
-	// A kind that ends by itself is not part of what is left.
-	end(of Detour, line report.Line, from api.Address, now time.Time) (Detour, api.Event)
 	show(node *api.Node)
 }
 
@@ -61,10 +58,9 @@ func (d *Detour) Show(node *api.Node) {
 	}
 }
 
-// End returns what is left of the detour when its step has ended, as reported from an address, and the event of it.
-// The detour is requested; what is left may not be.
-func (d *Detour) End(line report.Line, from api.Address, now time.Time) (Detour, api.Event) {
-	return d.kind().end(*d, line, from, now)
+// Entered returns the rescue as it is once its step has ended, as reported from an address, and the event of that.
+func (d *Detour) Entered(line report.Line, from api.Address, now time.Time) (Detour, api.Event) {
+	return (*rescue)(d.Rescue).entered(*d, line, from, now)
 }
 
 // Node is the state of a node that asks for a plan.
@@ -78,6 +74,7 @@ type Node struct {
 // Plan is what a node does because of a detour.
 type Plan struct {
 	Detour     string // kind of the detour, or Return
+	After      string // what follows the detour; empty: the node continues as without it
 	Generation int64
 	Steps      []operand.Line // none: the node has its plan already
 }
@@ -87,30 +84,52 @@ type Plan struct {
 func (d *Detour) Next(node Node, given int64) (Plan, bool) {
 	run := node.Status.Run
 	has := given != 0 && given == run.Number
-	if kind := d.kind(); kind != nil {
-		if has && given == d.Run {
+	if kind := d.kind(); kind != nil && !d.cancelled() {
+		if has && given == d.Run || d.Rescue == nil && d.Job.State == api.JobRunning { // it is started once
 			return Plan{}, true
 		}
-		return Plan{kind.name(), run.Generation, kind.steps()}, true
+		return Plan{Detour: kind.name(), After: d.after(), Generation: run.Generation, Steps: kind.steps()}, true
 	}
-	// A restart ends a detour, too.
-	if given == 0 || run.Detour == "" || run.Detour == Return && has {
+	switch {
+	case run.Detour == "" || run.Detour == Return && has:
 		return Plan{}, false
+	case given == 0: // a restart ends a detour, too; but the Sled system was started because of it
+		if run.Detour == Return || !boot.Local(node.Status, node.Bound, node.Generation) {
+			return Plan{}, false
+		}
 	}
 	return leave(node)
+}
+
+// cancelled reports whether the node is to leave its job, although the payload may still run.
+func (d *Detour) cancelled() bool {
+	return d.Rescue == nil && d.Job != nil && !d.Job.Cancelled.IsZero()
+}
+
+// after is what a node does after its job.
+func (d *Detour) after() string {
+	if d.Rescue != nil || d.Job.After == api.AfterReturn {
+		return ""
+	}
+	return d.Job.After
 }
 
 // leave returns the plan by which a node leaves a detour. Nothing is repeated unless the binding has changed: a node
 // that had failed waits, and an interrupted one boots, as it would have without the detour.
 func leave(node Node) (Plan, bool) {
 	same := node.Status.Run.Generation == node.Generation
+	after := node.Status.Run.After
 	verb := "reboot"
 	switch {
+	case after == api.AfterPoweroff:
+		verb = "poweroff"
+	case same && after == api.AfterHold:
+		verb = "idle"
 	case boot.Local(node.Status, node.Bound, node.Generation):
 	case node.Status.Phase == api.Failed && same, !node.Bound, node.Satisfied:
 		verb = "idle"
 	case !same:
 		return Plan{}, false
 	}
-	return Plan{Return, node.Generation, []operand.Line{{Word: verb}}}, true
+	return Plan{Detour: Return, After: after, Generation: node.Generation, Steps: []operand.Line{{Word: verb}}}, true
 }

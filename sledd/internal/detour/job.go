@@ -5,6 +5,8 @@ package detour
 import (
 	"cmp"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -17,6 +19,8 @@ type Job struct {
 	api.Job
 	Run    int64          `json:"run,omitempty"`            // of its plan; 0: not issued yet
 	Source *api.ImageSpec `json:"source,omitempty"`         // the image that the node gets, once it is registered
+	Kill   bool           `json:"kill,omitempty"`           // an operator does not wait for its grace
+	Upload string         `json:"upload,omitempty"`         // URL that its files are put below
 	Sealed string         `json:"sealed_secrets,omitempty"` // the secrets, if sledd has a key for them; secrets is empty then
 }
 
@@ -35,16 +39,82 @@ func (j *Job) Finish(state api.JobState, by string, reason api.Prose, now time.T
 	return ended
 }
 
+// SignalOf returns the signal that the payload of a job is to get, if the node has that job; empty: none. The payload
+// of a job that the node has no longer is killed.
+func (j *Job) SignalOf(id string) string {
+	switch {
+	case j == nil || j.ID != id || j.Kill:
+		return "KILL"
+	case !j.Cancelled.IsZero():
+		return "TERM"
+	}
+	return ""
+}
+
 func (j *Job) name() string { return "job" }
 
 func (j *Job) state() string { return "taken by job " + j.ID }
 
-// steps fetch the image and run it.
-func (j *Job) steps() []operand.Line { return nil }
+// steps fetch the image and run it; none: the image is not registered.
+func (j *Job) steps() []operand.Line {
+	if j.Source == nil {
+		return nil
+	}
+	fetch := []operand.Pair{{Key: "image", Value: strings.Join(j.Source.URLs, ",")},
+		{Key: "digest", Value: j.Source.Digest}}
+	if j.Source.Signature != "" {
+		fetch = append(fetch, operand.Pair{Key: "name", Value: j.Source.Name},
+			operand.Pair{Key: "statement", Value: j.Source.Statement},
+			operand.Pair{Key: "signature", Value: j.Source.Signature})
+	}
+	run := []operand.Pair{{Key: "job", Value: j.ID}, {Key: "upload", Value: j.Upload},
+		{Key: "timeout", Value: strconv.Itoa(j.Timeout)}, {Key: "grace", Value: strconv.Itoa(j.Grace)}}
+	if j.Privileged {
+		run = append(run, operand.Pair{Key: "privileged", Value: "yes"})
+	}
+	return []operand.Line{{Word: "fetch", Operands: append(fetch, operand.Pair{Key: "as", Value: "root"})},
+		{Word: "run", Operands: run}}
+}
 
-// end is not called: the intake ends a job, as its record is kept.
-func (j *Job) end(of Detour, _ report.Line, _ api.Address, _ time.Time) (Detour, api.Event) {
-	return of, api.Event{Kind: "job"}
+// Last reports whether the end of a step is that of the job.
+func Last(line report.Line) bool { return line.Code != 0 || line.Ran != nil }
+
+// End returns the job after the end of its last step. missing is what of its files has not arrived as it was sent;
+// empty: nothing.
+func (j *Job) End(line report.Line, missing string, now time.Time) api.Job {
+	if line.Code != 0 {
+		ended := j.Finish(api.JobFailed, "sled", line.Reason, now)
+		ended.Code = line.Code
+		return ended
+	}
+	state := map[string]api.JobState{"payload": api.JobDone, "cancel": api.JobCancelled}[line.Ran.By]
+	ended := j.Finish(cmp.Or(state, api.JobFailed), line.Ran.By, line.Detail, now)
+	ended.Seconds = line.Seconds
+	if ended.Signal = line.Ran.Signal; ended.Signal == 0 {
+		ended.Exit = &line.Ran.Exit
+	}
+	ended.Output, ended.Errors, ended.Files = shown(line.Ran.Output), shown(line.Ran.Errors), shown(line.Ran.Artefacts)
+	if missing = cmp.Or(missing, notSent(line.Ran.Missing)); missing != "" {
+		ended.Reason = api.Clean(missing)
+		if state == api.JobDone {
+			ended.State = api.JobLost
+		}
+	}
+	return ended
+}
+
+func notSent(streams string) string {
+	if streams == "" {
+		return ""
+	}
+	return "the boot server has not taken all of " + streams
+}
+
+func shown(sent report.Stream) *api.JobFile {
+	if sent.Bytes == 0 {
+		return nil
+	}
+	return &api.JobFile{Bytes: sent.Bytes, SHA256: sent.SHA256}
 }
 
 func (j *Job) show(node *api.Node) {

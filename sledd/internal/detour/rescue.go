@@ -24,9 +24,9 @@ func (r *rescue) steps() []operand.Line {
 		{Key: "keys", Value: strings.Join(r.AuthorizedKeys, "\n")}}}}
 }
 
-// end notes the address and the host key to enter by, or why the node cannot be entered. A rescue lasts until an
+// entered notes the address and the host key to enter by, or why the node cannot be entered. A rescue lasts until an
 // operator ends it.
-func (r *rescue) end(of Detour, line report.Line, from api.Address, now time.Time) (Detour, api.Event) {
+func (r *rescue) entered(of Detour, line report.Line, from api.Address, now time.Time) (Detour, api.Event) {
 	entered := api.Rescue{RescueSpec: r.RescueSpec, Started: r.Started, Entered: now}
 	of.Rescue = &entered
 	event := api.Event{Kind: "rescue"}

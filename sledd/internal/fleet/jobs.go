@@ -162,8 +162,8 @@ func (f *Fleet) Job(ctx context.Context, id string) (job api.Job, err error) {
 	return job, err
 }
 
-// CancelJob ends a job that was not started. Of one that was, the node ends the payload; a second request does not wait
-// for that.
+// CancelJob ends a job that was not started. The payload of one that was gets SIGTERM, with a second request SIGKILL. A
+// third one does not wait for the node.
 func (f *Fleet) CancelJob(ctx context.Context, id string) (api.Job, error) {
 	var job api.Job
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
@@ -191,14 +191,15 @@ func (f *Fleet) CancelJob(ctx context.Context, id string) (api.Job, error) {
 // cancelJob cancels the job of the node.
 func (tx *nodeTx) cancelJob() api.Job {
 	stored := tx.Job()
-	if stored.State == api.JobWaiting || !stored.Cancelled.IsZero() {
+	if stored.State == api.JobWaiting || stored.Kill {
 		ended := stored.Finish(api.JobCancelled, "cancel", api.Prose{}, tx.Now)
 		ended.Cancelled = cmp.Or(ended.Cancelled, tx.Now)
 		tx.EndJob(ended)
 		return ended
 	}
 	next, job := *tx.Detour(), *stored
-	job.Cancelled, next.Job = tx.Now, &job
+	job.Kill = !job.Cancelled.IsZero()
+	job.Cancelled, next.Job = cmp.Or(job.Cancelled, tx.Now), &job
 	tx.SetDetour(next)
 	tx.AddEvent(api.Event{Kind: "job", Generation: tx.Status().Generation, Detail: api.Clean(job.ID + " is cancelled")})
 	return job.Public()

@@ -120,6 +120,7 @@ type nodeTx struct {
 	in      *Intake
 	woken   bool   // the request has waited
 	noKexec string // why the system is not started by kexec; empty: it may be
+	missing string // what of the files of a job has not arrived
 }
 
 // update is nodetx.DB.Update with a unit of work of this package. Requests of machines that no operator has

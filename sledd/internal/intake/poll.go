@@ -106,9 +106,16 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 			answer.again = tx.isAsked()
 			return nil
 		}
-		if next, is := tx.nextDetour(given); is {
+		ready, until, err := in.readyJob(ctx, tx, given, record)
+		if err != nil {
+			return err
+		}
+		answer.until = until
+		switch next, is := tx.nextDetour(given); {
+		case !ready:
+		case is:
 			err = in.issueDetour(tx, next, record, &answer)
-		} else {
+		default:
 			err = in.pollBinding(ctx, tx, given, record, &answer)
 		}
 		if err != nil || answer.Plan != "" || !answer.until.IsZero() {

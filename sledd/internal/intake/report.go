@@ -37,13 +37,15 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 		}
 		defer release()
 	}
+	missing, err := in.missingFiles(ctx, mac, endOfPayload(sent))
+	if err != nil {
+		return "", err
+	}
 	wants := comparedWith(sent)
 	before := in.heard.take(mac)
-	err := in.update(ctx, mac, wants, func(tx *nodeTx) error {
-		var earlier []api.Event
-		if len(wants) > 0 {
-			earlier = tx.Events()
-		}
+	err = in.update(ctx, mac, wants, func(tx *nodeTx) error {
+		tx.missing = missing
+		earlier := tx.comparable(wants)
 		if tx.sentAgain(bearer, sent, earlier) {
 			return nil
 		}
@@ -81,6 +83,14 @@ func (in *Intake) countFailed(lines []report.Line) {
 	}
 }
 
+// comparable are the events that a unit was loaded with to compare a report with.
+func (tx *nodeTx) comparable(wants []nodetx.Want) []api.Event {
+	if len(wants) == 0 {
+		return nil
+	}
+	return tx.Events()
+}
+
 // comparedWith is what a report is compared with: nothing if it is of progress alone, as most are.
 func comparedWith(sent report.Report) []nodetx.Want {
 	if sent.IsProgress() {
@@ -103,6 +113,10 @@ func (tx *nodeTx) authenticateReport(bearer string, sent report.Report) (*token.
 	if sent.Generation < tx.Generation() && allowed == current {
 		return nil, refusal.New(refusal.Forbidden, "the report is of generation %d, the binding has generation %d",
 			sent.Generation, tx.Generation())
+	}
+	tx.leftJob(sent.Run)
+	if tx.ofJob(sent) && !tx.Job().Cancelled.IsZero() { // the node may have another plan already
+		return record, nil
 	}
 	if sent.Run < run.Number {
 		return nil, refusal.New(refusal.Forbidden, "the report is of run %d, node %s has got run %d since", sent.Run,
@@ -149,9 +163,12 @@ func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.R
 	if alreadyApplied(append(earlier, tx.NewEvents()...), sent, line) {
 		return nil
 	}
+	if err := tx.mayRun(sent, line); err != nil {
+		return err
+	}
 	event := api.Event{Kind: string(line.Kind), Generation: sent.Generation, Run: sent.Run, BootID: sent.Boot,
 		Step: line.Step, Verb: line.Verb}
-	if tx.Status().Run.Detour != "" {
+	if tx.Status().Run.Detour != "" || tx.ofJob(sent) {
 		tx.applyDetourLine(sent, line, event)
 		return nil
 	}
@@ -185,7 +202,7 @@ func (in *Intake) applyReportLine(ctx context.Context, tx *nodeTx, sent report.R
 // nothing for hours; sledc watches it, so the word of the node counts then.
 func (tx *nodeTx) applyProgress(line report.Line, at time.Time) {
 	status := tx.Status()
-	if status.Step != line.Step || status.Verb != line.Verb {
+	if status.Run.Detour == "" && (status.Step != line.Step || status.Verb != line.Verb) {
 		return
 	}
 	last := status.Progress

@@ -81,6 +81,7 @@ func (tx *nodeTx) mayStartWarm(reference string) error {
 // binding is satisfied, keeps its phase.
 func (tx *nodeTx) recordBoot() {
 	tx.Status().Seen = tx.Now
+	tx.restartedJob()
 	switch {
 	case tx.Node() == nil:
 		tx.Enter(api.Discovered)

@@ -93,7 +93,6 @@ func (in *Intake) pack(tx *nodeTx, text string, issued time.Time) ([]byte, error
 	if err != nil {
 		return nil, fmt.Errorf("seed of %s: %w", tx.MAC, err)
 	}
-	type file struct{ name, content string }
 	files := []file{
 		{"meta-data", fmt.Sprintf("instance-id: sled-%s-%d\nlocal-hostname: %s\n",
 			mac.Hyphens(tx.MAC), generation, hostname)},
@@ -109,20 +108,27 @@ func (in *Intake) pack(tx *nodeTx, text string, issued time.Time) ([]byte, error
 	if userData != "" {
 		files = append(files, file{"user-data", userData})
 	}
+	return archive("seed of "+tx.MAC, files, issued)
+}
+
+type file struct{ name, content string }
+
+// archive packs files into a tar; what it is says the error.
+func archive(what string, files []file, made time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)
 	for _, one := range files {
 		header := &tar.Header{Typeflag: tar.TypeReg, Name: one.name, Size: int64(len(one.content)), Mode: 0o600,
-			ModTime: issued.Truncate(time.Second), Format: tar.FormatUSTAR}
+			ModTime: made.Truncate(time.Second), Format: tar.FormatUSTAR}
 		if err := archive.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("seed of %s: %s: %w", tx.MAC, one.name, err)
+			return nil, fmt.Errorf("%s: %s: %w", what, one.name, err)
 		}
 		if _, err := archive.Write([]byte(one.content)); err != nil {
-			return nil, fmt.Errorf("seed of %s: %s: %w", tx.MAC, one.name, err)
+			return nil, fmt.Errorf("%s: %s: %w", what, one.name, err)
 		}
 	}
 	if err := archive.Close(); err != nil {
-		return nil, fmt.Errorf("seed of %s: %w", tx.MAC, err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
 	return out.Bytes(), nil
 }

@@ -78,7 +78,7 @@ func (p *Plan) receive(sender *Sender, transport string, nodes int) error {
 	}
 	for i := range p.Steps {
 		urls, found := p.Steps[i].Get("image")
-		if p.Steps[i].Word != "write" || !found || strings.Contains(urls, Captured) {
+		if !brings(p.Steps[i]) || !found || strings.Contains(urls, Captured) {
 			continue
 		}
 		digest, _ := p.Steps[i].Get("digest")
@@ -94,3 +94,6 @@ func (p *Plan) receive(sender *Sender, transport string, nodes int) error {
 	}
 	return nil
 }
+
+// brings reports whether a step brings an image to the node.
+func brings(step operand.Line) bool { return step.Word == "write" || step.Word == "fetch" }

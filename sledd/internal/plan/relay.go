@@ -65,7 +65,7 @@ func (p *Plan) fetch(relay *Relay, bases []string) {
 	}
 	for _, step := range p.Steps {
 		for i, pair := range step.Operands {
-			if step.Word != "write" || pair.Key != "image" {
+			if !brings(step) || pair.Key != "image" {
 				continue
 			}
 			urls := strings.Split(pair.Value, ",")

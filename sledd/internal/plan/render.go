@@ -49,21 +49,25 @@ func (e *DiskError) Unwrap() error { return e.Err }
 // Render makes the plan of a node. Each disk has its identity in it.
 func Render(r Request) (Plan, error) {
 	p, err := Draft(r)
-	if err != nil || !p.NamesDisks() {
+	if err != nil {
 		return p, err
 	}
-	if r.Facts == nil {
-		return Plan{}, ErrNoFacts
+	transport := ""
+	if p.NamesDisks() {
+		if r.Facts == nil {
+			return Plan{}, ErrNoFacts
+		}
+		table := r.Facts.Table()
+		pinned, err := p.pin(table)
+		if err != nil {
+			return Plan{}, &DiskError{p.Disk(), err}
+		}
+		p = pinned.withoutErased(r.Erased, table)
+		p.watch(r.Site.Watchdog)
+		transport = r.Binding.Transport
 	}
-	table := r.Facts.Table()
-	pinned, err := p.pin(table)
-	if err != nil {
-		return Plan{}, &DiskError{p.Disk(), err}
-	}
-	p = pinned.withoutErased(r.Erased, table)
-	p.watch(r.Site.Watchdog)
 	relay := r.Site.Relays.Of(r.Node.Labels)
-	if err := p.receive(r.Site.Sender.At(relay), r.Binding.Transport, r.Receivers); err != nil {
+	if err := p.receive(r.Site.Sender.At(relay), transport, r.Receivers); err != nil {
 		return Plan{}, err
 	}
 	p.fetch(relay, r.Site.Images)

@@ -7,34 +7,39 @@ import (
 	"regexp"
 )
 
-// Ran is how a payload ended, and what the node has sent of it (contract/report.md).
+// Ran is how a payload ended, and what the node has sent of it (contract/job.md).
 type Ran struct {
 	Exit                      int // of the payload, if no signal ended it
 	Signal                    int
-	EndedBy                   string // payload, timeout, cancel or memory
-	Output, Errors, Artefacts *File  // nil: none
+	By                        string // payload, timeout, cancel, memory or sled
+	Missing                   string // what of its streams was not sent to its end; empty: nothing
+	Output, Errors, Artefacts Stream
 }
 
-// File is what a node has sent to the boot server.
-type File struct {
+// Stream is what a node has sent to the boot server of a stream, or wanted to.
+type Stream struct {
 	Bytes  int64
-	SHA256 string
+	SHA256 string // empty without a byte
 }
 
 const mostSignal = 64
 
 var (
-	endedBy = regexp.MustCompile(`^(payload|timeout|cancel|memory)$`)
+	endedBy = regexp.MustCompile(`^(payload|timeout|cancel|memory|sled)$`)
 	hexSum  = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	streams = regexp.MustCompile(`^(out|err|files)(,(out|err|files)){0,2}$`)
 )
 
-// ran reads the end of a payload that was started, and of no other step.
+// ran reads the end of a payload, and of no other step.
 func (f *fields) ran(verb string, code int) *Ran {
 	if verb != "run" || code != 0 {
 		return nil // done refuses what was not taken
 	}
-	ran := Ran{EndedBy: f.matching("ended_by", endedBy), Output: f.file("out"), Errors: f.file("err"),
-		Artefacts: f.file("artefacts")}
+	ran := Ran{By: f.matching("by", endedBy), Output: f.stream("out"), Errors: f.stream("err"),
+		Artefacts: f.stream("files")}
+	if _, found := f.line.Get("missing"); found {
+		ran.Missing = f.matching("missing", streams)
+	}
 	if _, signalled := f.line.Get("signal"); signalled {
 		ran.Signal = int(f.number("signal", 1, mostSignal))
 	} else {
@@ -43,10 +48,11 @@ func (f *fields) ran(verb string, code int) *Ran {
 	return &ran
 }
 
-// file reads size and digest of a file; both or none.
-func (f *fields) file(name string) *File {
-	if _, found := f.line.Get(name + "_bytes"); !found {
-		return nil
+// stream reads size and digest of a stream. The digest of no bytes may be left out.
+func (f *fields) stream(name string) Stream {
+	read := Stream{Bytes: f.number(name, 0, math.MaxInt64)}
+	if sum, _ := f.take(name + "_sha256"); sum != "" || read.Bytes > 0 {
+		read.SHA256 = f.matching(name+"_sha256", hexSum)
 	}
-	return &File{Bytes: f.number(name+"_bytes", 0, math.MaxInt64), SHA256: f.matching(name+"_sha256", hexSum)}
+	return read
 }

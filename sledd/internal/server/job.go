@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"regexp"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
@@ -79,10 +80,44 @@ func (o operations) jobs() {
 		DryRun
 	}
 	op = dry(operation("cancel-job", http.MethodDelete, "/jobs/{job}",
-		"Cancel a job: its payload gets SIGTERM, after its grace SIGKILL; a second request does not wait for its end"))
+		"Cancel a job: its payload gets SIGTERM, after its grace or with a second request SIGKILL"))
+	op.Description = "A third request ends the job although its node does not answer."
 	op.DefaultStatus = http.StatusOK
 	register(o, api.Operate, op, func(ctx context.Context, in *cancel) (*answer[api.Job], error) {
 		job, err := o.fleet(in.Dry).CancelJob(ctx, in.Job)
 		return &answer[api.Job]{job}, err
 	})
+}
+
+// jobFolder answers with what a node runs its job with.
+func (s *Server) jobFolder(ctx context.Context, a nodeRequest) (nodeResponse, error) {
+	folder, token, err := s.Intake.JobFolder(ctx, a.mac, a.bearer, a.r.URL.Query().Get("job"))
+	return nodeResponse{token: token, kind: "application/x-tar", body: folder}, err
+}
+
+// jobSignal answers with the signal that a payload is to get, or none.
+func (s *Server) jobSignal(ctx context.Context, a nodeRequest) (nodeResponse, error) {
+	query := a.r.URL.Query()
+	seconds, err := number(query, "wait", 0)
+	if err != nil {
+		return nodeResponse{}, err
+	}
+	signal, err := s.Intake.JobSignal(ctx, a.mac, a.bearer, query.Get("job"), query.Get("given"),
+		min(time.Duration(seconds)*time.Second, maxWait))
+	if err != nil || signal == "" {
+		return nodeResponse{}, err
+	}
+	return nodeResponse{kind: "text/plain; charset=utf-8", body: []byte(signal + "\n")}, nil
+}
+
+// nested answers GET /node/v1/jobs/{job}/{file} and GET /node/v1/{mac}/job/signal, which a mux does not tell apart.
+func (s *Server) nested(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.PathValue("mac") == "jobs":
+		s.jobFile(w, r)
+	case r.PathValue("job") == "job" && r.PathValue("file") == "signal":
+		s.node(0, s.jobSignal)(w, r)
+	default:
+		writeProblem(w, statusProblem(http.StatusNotFound, r.Method+" "+r.URL.Path+" is not known"))
+	}
 }

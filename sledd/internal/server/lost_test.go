@@ -14,7 +14,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/sleddtest"
 )
 
-// lives has one node imaged and another one captured, and returns what is recorded of them.
+// lives has one node imaged, another one captured and a third one run a job, and returns what is recorded of them.
 func lives(s *sledd) (recorded []string) {
 	s.Register("d12")
 	s.Declare(1)
@@ -43,7 +43,8 @@ func lives(s *sledd) (recorded []string) {
 	m.Report(captureEnd)
 	m.Report(rebootBegin, rebootEnd)
 	s.phase(2, api.Captured)
-	for i := range 2 {
+	runs(s, 3)
+	for i := range 3 {
 		path := fmt.Sprintf("/v1/nodes/n%d/events", i+1)
 		for _, event := range as[api.EventList](s.T, s.admin(http.StatusOK, "GET", path, nil)).Items {
 			line := fmt.Sprintf("n%d %s generation %d step %d %s", i+1, event.Kind, event.Generation, event.Step, event.Verb)
@@ -54,6 +55,35 @@ func lives(s *sledd) (recorded []string) {
 		}
 	}
 	return recorded
+}
+
+// runs has a node run a job that prints nothing.
+func runs(s *sledd, i int) {
+	s.admin(http.StatusOK, "PUT", "/v1/images/hpl", api.ImageSpec{Name: "hpl", Kind: api.RootImage, Bytes: 512, FileBytes: 1,
+		Digest: "sha256:" + strings.Repeat("7", 64), URLs: []string{"http://10.77.0.1/images/hpl"},
+		Container: &api.Container{Command: []string{"./xhpl"}}})
+	s.Declare(i)
+	m, name := s.Machine(i), fmt.Sprintf("n%d", i)
+	m.Poll(0)
+	job := as[api.Job](s.T, s.admin(http.StatusCreated, "POST", "/v1/jobs", api.JobSpec{Node: name, Image: "hpl",
+		Secrets: map[string]string{"password": "hunter2"}, Interrupt: true}))
+	if plan := m.Poll(1); !strings.Contains(plan, "run job="+job.ID) {
+		s.Fatal(plan)
+	}
+	m.Report("begin step=1 of=2 verb=fetch", "end step=1 verb=fetch code=0 seconds=1")
+	folder := s.Ask("GET", "/node/v1/"+m.MAC+"/job?job="+job.ID, m.Token, "")
+	if folder.Status != http.StatusOK || !strings.Contains(folder.Body, "hunter2") {
+		s.Errorf("job: %d: %q", folder.Status, folder.Body)
+	}
+	m.Report("begin step=2 of=2 verb=run")
+	m.Report("end step=2 verb=run code=0 seconds=2 exit=7 by=payload out=0 err=0 files=0")
+	answer := s.admin(http.StatusOK, "GET", "/v1/jobs/"+job.ID, nil)
+	if ended := as[api.Job](s.T, answer); ended.State != api.JobDone || ended.Exit == nil || *ended.Exit != 7 {
+		s.Errorf("%+v", ended)
+	}
+	if strings.Contains(answer.Body, "hunter2") {
+		s.Error("the answer holds a secret")
+	}
 }
 
 // The first response to each request of a node is lost, after its commit. Nothing else is recorded than otherwise.

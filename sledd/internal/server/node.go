@@ -52,7 +52,7 @@ type nodeResponse struct {
 }
 
 func (s *Server) nodeAPI(mux *http.ServeMux) {
-	mux.HandleFunc("GET /node/v1/jobs/{job}/{file}", s.jobFile)
+	mux.HandleFunc("GET /node/v1/{mac}/{job}/{file}", s.nested)
 	for pattern, handler := range s.nodeRoutes() {
 		mux.HandleFunc(pattern, handler)
 	}
@@ -65,6 +65,7 @@ func (s *Server) nodeRoutes() map[string]http.HandlerFunc {
 		"GET /node/v1/{mac}/plan":         s.node(0, s.plan),
 		"POST /node/v1/{mac}/ticket":      s.node(0, s.gated(gate.Claim, s.ticket)),
 		"GET /node/v1/{mac}/seed":         s.node(0, s.gated(gate.Transfer, s.seed)),
+		"GET /node/v1/{mac}/job":          s.node(0, s.gated(gate.Transfer, s.jobFolder)),
 		"GET /node/v1/{mac}/upload":       s.node(0, s.gated(gate.Transfer, s.upload)),
 		"GET /node/v1/{mac}/captured":     s.node(0, s.gated(gate.Transfer, s.captured)),
 		"POST /node/v1/{mac}/report":      s.node(maxReport, s.report),

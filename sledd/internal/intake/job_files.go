@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intake
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/sled-fleet/sled/sledd/internal/report"
+)
+
+// endOfPayload returns how a payload ended, if a report says so.
+func endOfPayload(sent report.Report) *report.Ran {
+	for _, line := range sent.Lines {
+		if line.Ran != nil {
+			return line.Ran
+		}
+	}
+	return nil
+}
+
+// missingFiles compares the files of a job that have arrived at the boot server with what its node has sent, and
+// returns the first difference; empty: there is none, or it is not known, because sledd has no --upload-directory.
+func (in *Intake) missingFiles(ctx context.Context, mac string, ran *report.Ran) (string, error) {
+	if ran == nil || in.Uploads.Directory == "" {
+		return "", nil
+	}
+	tx, err := in.load(ctx, mac)
+	if err != nil || tx.Job() == nil {
+		return "", err
+	}
+	folder := filepath.Join(in.Uploads.Directory, "jobs", tx.Job().ID)
+	for _, one := range []struct {
+		name, stream string
+		sent         report.Stream
+	}{{"standard output", "out", ran.Output}, {"standard error", "err", ran.Errors},
+		{"artefacts", "files", ran.Artefacts}} {
+		if one.sent.Bytes == 0 {
+			continue
+		}
+		came, err := sumOf(folder, one.stream)
+		switch {
+		case err != nil:
+			return "", err
+		case came.Bytes != one.sent.Bytes:
+			return fmt.Sprintf("of the %s %d of %d bytes have arrived", one.name, came.Bytes, one.sent.Bytes), nil
+		case came.SHA256 != one.sent.SHA256:
+			return fmt.Sprintf("the %s has another SHA-256 than was sent", one.name), nil
+		}
+	}
+	return "", nil
+}
+
+// sumOf returns size and digest of a stream: of its segments in the folder, joined in order.
+func sumOf(folder, stream string) (report.Stream, error) {
+	names, err := filepath.Glob(filepath.Join(folder, stream+".[0-9][0-9][0-9][0-9][0-9][0-9]"))
+	if err != nil {
+		return report.Stream{}, err //nolint:wrapcheck // of our own pattern: cannot happen
+	}
+	slices.Sort(names)
+	sum := sha256.New()
+	var size int64
+	for _, name := range names {
+		file, err := os.Open(name) //nolint:gosec // below the folder of uploads
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // aged meanwhile
+		}
+		if err != nil {
+			return report.Stream{}, fmt.Errorf("output of a job: %w", err)
+		}
+		n, err := io.Copy(sum, file)
+		_ = file.Close()
+		if size += n; err != nil {
+			return report.Stream{}, fmt.Errorf("output of a job: %w", err)
+		}
+	}
+	return report.Stream{Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
+}
