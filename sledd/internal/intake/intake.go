@@ -152,8 +152,8 @@ func (in *Intake) unit(decide func(tx *nodeTx) error) func(tx *nodetx.Tx) error 
 	}
 }
 
-func (in *Intake) load(ctx context.Context, mac string, wants ...nodetx.Want) (*nodeTx, error) {
-	tx, err := in.DB.Load(ctx, mac, wants...)
+func (in *Intake) load(ctx context.Context, mac string) (*nodeTx, error) {
+	tx, err := in.DB.Load(ctx, mac)
 	if err != nil {
 		return nil, err
 	}

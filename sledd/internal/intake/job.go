@@ -46,7 +46,7 @@ func (tx *nodeTx) leftJob(run int64) {
 }
 
 // readyJob completes a job of which the node is to get the plan. It returns false if the job waits, and until when it
-// is looked at again.
+// is checked again.
 func (in *Intake) readyJob(ctx context.Context, tx *nodeTx, given int64,
 	record *token.Record) (ready bool, until time.Time, err error) {
 	tx.leftJob(given)

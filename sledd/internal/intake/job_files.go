@@ -17,7 +17,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
 
-// endOfPayload returns how a payload ended, if a report says so.
+// endOfPayload returns how a payload ended, if a report has that.
 func endOfPayload(sent report.Report) *report.Ran {
 	for _, line := range sent.Lines {
 		if line.Ran != nil {

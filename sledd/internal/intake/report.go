@@ -22,13 +22,12 @@ import (
 const recent = 100
 
 // Report takes the progress of a node's steps. A report that is sent again is counted once.
-func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Report) (string, error) {
+func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Report) (renewed string, err error) {
 	if sent.IsProgress() {
 		if taken, err := in.hear(ctx, mac, bearer, sent); taken {
 			return "", err
 		}
 	}
-	renewed := ""
 	var failed []report.Line
 	if slices.ContainsFunc(sent.Lines, hasErasures) {
 		release, err := in.Erasures.Turn(ctx)

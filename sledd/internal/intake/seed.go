@@ -113,7 +113,7 @@ func (in *Intake) pack(tx *nodeTx, text string, issued time.Time) ([]byte, error
 
 type file struct{ name, content string }
 
-// archive packs files into a tar; what it is says the error.
+// archive packs files into a tar; the error states what it is.
 func archive(what string, files []file, made time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)

@@ -68,5 +68,5 @@ func (s *Server) showError(w http.ResponseWriter, status int, message string) {
 		s.Log.Error("error script", "error", err)
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text)) //nolint:gosec // plain text for iPXE; ipxe.Error takes out what it would interpret
+	_, _ = w.Write([]byte(text)) // plain text for iPXE; ipxe.Error takes out what it would interpret
 }

@@ -59,8 +59,8 @@ func lives(s *sledd) (recorded []string) {
 
 // runs has a node run a job that prints nothing.
 func runs(s *sledd, i int) {
-	s.admin(http.StatusOK, "PUT", "/v1/images/hpl", api.ImageSpec{Name: "hpl", Kind: api.RootImage, Bytes: 512, FileBytes: 1,
-		Digest: "sha256:" + strings.Repeat("7", 64), URLs: []string{"http://10.77.0.1/images/hpl"},
+	s.admin(http.StatusOK, "PUT", "/v1/images/hpl", api.ImageSpec{Name: "hpl", Kind: api.RootImage, Bytes: 512,
+		FileBytes: 1, Digest: "sha256:" + strings.Repeat("7", 64), URLs: []string{"http://10.77.0.1/images/hpl"},
 		Container: &api.Container{Command: []string{"./xhpl"}}})
 	s.Declare(i)
 	m, name := s.Machine(i), fmt.Sprintf("n%d", i)
