@@ -131,8 +131,10 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Client, J
 from ansible_collections.sled.fleet.plugins.module_utils.jobs import Jobs
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, given, run
 
-TEXTS, LISTS = ("node", "image", "folder", "user"), ("command", "entrypoint", "artefacts")
-SWITCHES, NUMBERS = ("privileged", "interrupt"), {"timeout": 3600, "grace": 10}
+TEXTS = ("node", "image", "folder", "user")
+LISTS = ("command", "entrypoint", "artefacts")
+SWITCHES = ("privileged", "interrupt")
+NUMBERS = {"timeout": 3600, "grace": 10}
 WANTED = (*TEXTS, *LISTS, *SWITCHES, *NUMBERS, "labels", "secrets", "after")
 SPEC = {
     **API,

@@ -46,7 +46,7 @@ def test_answers_of_each_object(monkeypatch: pytest.MonkeyPatch) -> None:
     answers: Any = module_from_spec(spec)
     loader.exec_module(answers)
     described = json.loads((SHARED.parents[1] / "contract/openapi.json").read_text())
-    node = {"mac": "52:54:00:77:00:01", "name": "n1"}
+    node = {"mac": "52:54:00:77:00:01", "name": "n1", "id": "1kq7d2g3r9qa"}
 
     def get(self: Any, path: str) -> str:
         return json.dumps(described if path == "/openapi.json" else {"items": [node]})
@@ -54,6 +54,6 @@ def test_answers_of_each_object(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers.Api, "get", get)
     found = answers.Api("http://127.0.0.1", "", "").paths()
     readable = [path for path, methods in described["paths"].items() if "get" in methods]
-    assert len(found) == len(readable) - 2, "all but the stream, and /v1/captured/{file}, which has no body"
+    assert len(found) == len(readable) - 3, "all but the stream, and two files, which have no body"
     assert "/v1/nodes/52%3A54%3A00%3A77%3A00%3A01/console" in found and "/v1/images/n1" in found
     assert "/v1/summary?by=label%3Arack" in found, "a parameter that is required has its example"

@@ -6,16 +6,30 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from test_image_oci import FILES, PROGRAMS, Layout, Registry, make, registry, run
+from ansible_collections.sled.fleet.tests.unit.test_image_oci import (
+    FILES,
+    PROGRAMS,
+    Ended,
+    Layout,
+    Registry,
+    make,
+    registry,
+    run,
+)
 
 __all__ = ["registry"]
 KERNELS = Path(os.environ.get("SLED_CACHE", Path.home() / ".cache/sled")) / "kernels"
-MODULES = ("fs/squashfs/squashfs", "fs/overlayfs/overlay", "drivers/block/loop", "drivers/net/virtio_net")
-MODULES += ("drivers/net/net_failover", "net/core/failover")
+MODULES = (
+    "fs/squashfs/squashfs",
+    "fs/overlayfs/overlay",
+    "drivers/block/loop",
+    "drivers/net/virtio_net",
+    "drivers/net/net_failover",
+    "net/core/failover",
+)
 
 
 class System:
@@ -45,7 +59,7 @@ class System:
                 run(*pack, self.modules / f"kernel/{one}.ko").check_returncode()
 
 
-def kernel(out: Path, *source: str | Path) -> subprocess.CompletedProcess[str]:
+def kernel(out: Path, *source: str | Path) -> Ended:
     return run(FILES / "kernel", "x86_64", "3", out, *source)
 
 
