@@ -53,7 +53,8 @@ func (u *Uploads) jobRoom(now time.Time) error {
 	return u.full
 }
 
-// sizeBelow is the size of all files below a directory; those that are deleted meanwhile, or do not exist, have none.
+// sizeBelow is the size of all files below a directory; those that are deleted meanwhile, or do not exist, have none,
+// and neither have folders that only the web server reads, where uploads arrive.
 func sizeBelow(directory string) (int64, error) {
 	var size int64
 	err := filepath.WalkDir(directory, func(_ string, entry fs.DirEntry, err error) error {
@@ -63,8 +64,11 @@ func sizeBelow(directory string) (int64, error) {
 				size += info.Size()
 			}
 		}
-		if errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
 			return nil
+		case errors.Is(err, fs.ErrPermission) && entry != nil && entry.IsDir():
+			return fs.SkipDir
 		}
 		return err
 	})
