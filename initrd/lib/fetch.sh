@@ -25,7 +25,8 @@ step_fetch() {
 fetch_end() {
 	for fetch_as in root kernel; do
 		[ -d "$fetch_folder/$fetch_as" ] || continue
-		$MOCK umount "$fetch_folder/$fetch_as" || :
-		rmdir "$fetch_folder/$fetch_as"
+		# A loop device of a job may hold the image for a moment.
+		wait_for 20 "the image of kind $fetch_as" $MOCK umount "$fetch_folder/$fetch_as" 2>/dev/null || return 0
+		rmdir "$fetch_folder/$fetch_as" || :
 	done
 }

@@ -113,6 +113,11 @@ bool report_take(struct report *report, const char *line, size_t size) {
 		return true;
 	if (operands_parse(line, size, &operands, &fault) < 0)
 		return false;
+	if (!strcmp(operands.verb, "ended") && size - strlen("ended") <= ENDED_MAX) {
+		snprintf(report->ended_by, sizeof(report->ended_by), "%.*s", (int)(size - strlen("ended")),
+			 line + strlen("ended"));
+		return true;
+	}
 	if (!strcmp(operands.verb, "erasure"))
 		return take_erasure(report, line, size);
 	if (!strcmp(operands.verb, "image"))
@@ -148,6 +153,8 @@ static void write_end(const struct report *report, struct text *text) {
 	if (*report->digest && report->code == 0 && !strcmp(report->verb, "capture"))
 		text_addf(text, " digest=%s bytes=%" PRIu64 " file_bytes=%" PRIu64 " upload=%s", report->digest,
 			  report->image_bytes, report->image_file_bytes, report->upload);
+	if (!strcmp(report->verb, "run"))
+		text_adds(text, report->ended_by);
 	if (report->received.is_known && report->code == 0 && !strcmp(report->verb, "write"))
 		write_received(report, text);
 	text_adds(text, "\n");

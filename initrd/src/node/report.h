@@ -14,7 +14,8 @@
 #define DETAIL_MAX 512u
 #define ERASURES_MAX 250u // a report has at most 256 lines
 #define DIGEST_MAX 71u	  // "sha256:" and 64 digits
-#define UPLOAD_ID 32u	  // hexadecimal digits
+#define ENDED_MAX 512u
+#define UPLOAD_ID 32u // hexadecimal digits
 
 // What a write received; the names and limits are those of contract/report.md.
 enum received_figure {
@@ -46,12 +47,14 @@ struct report {
 	char digest[DIGEST_MAX + 1];		// of the image that a capture made; empty: none
 	char upload[UPLOAD_ID + 1];		// id that the server gave to the upload of that image
 	uint64_t image_bytes, image_file_bytes; // of its disk, of its file
+	char ended_by[ENDED_MAX + 1];		// of the program of a step run: operands of its end; empty: none
 	struct received received;		// by a write
 	struct text erasures;			// that a wipe made: lines of the report
 	unsigned erasure_count;
 };
 
-// Parses one line of standard input, without its LF: progress, detail, way, hostkey, image, received, erasure or end.
+// Parses one line of standard input, without its LF: progress, detail, way, hostkey, image, received,
+// erasure, ended or end.
 // Any other line changes nothing: false. Free `erasures` when the step has ended.
 bool report_take(struct report *report, const char *line, size_t size);
 

@@ -15,11 +15,19 @@ const struct operand_rule seed_rules[] = {
 	{0},
 };
 
+const struct operand_rule job_rules[] = {
+	API_RULES,
+	{"job", true, "id of the job", NULL, check_job},
+	{"out", true, "tar file, readable only by its owner", NULL, NULL},
+	{0},
+};
+
 // One response of a server, within two minutes.
-static int request(struct api *api, unsigned *ret_status, char **ret_body, size_t *ret_size, struct fault *fault) {
+static int request(struct api *api, const char *path, unsigned *ret_status, char **ret_body, size_t *ret_size,
+		   struct fault *fault) {
 	struct call call = {
 		.method = "GET",
-		.path = "seed",
+		.path = path,
 		.answer_max = SEED_MAX,
 		.answer_ns = 15 * SECOND,
 		.give_up = clock_now() + 120 * SECOND,
@@ -28,8 +36,8 @@ static int request(struct api *api, unsigned *ret_status, char **ret_body, size_
 	return api_call(api, &call, ret_status, ret_body, ret_size, fault);
 }
 
-// Waits while the seed is withheld, and reports why as the detail of the step.
-static int fetch(struct api *api, const char *out, struct fault *fault) {
+// Waits while the files are withheld, and reports why as the detail of the step. `what` is the verb.
+static int fetch(struct api *api, const char *what, const char *path, const char *out, struct fault *fault) {
 	int64_t give_up = clock_now() + WITHHELD_NS;
 	bool reported = false;
 
@@ -37,7 +45,7 @@ static int fetch(struct api *api, const char *out, struct fault *fault) {
 		cleanup_free char *tar = NULL;
 		unsigned status;
 		size_t size;
-		int r = request(api, &status, &tar, &size, fault);
+		int r = request(api, path, &status, &tar, &size, fault);
 
 		if (r < 0)
 			return r;
@@ -49,21 +57,29 @@ static int fetch(struct api *api, const char *out, struct fault *fault) {
 		if (status != WITHHELD || clock_now() + api->withheld_ns >= give_up)
 			return r;
 		if (!reported) {
-			printf("detail waited for the seed: %s\n", fault->text);
+			printf("detail waited for the %s: %s\n", what, fault->text);
 			fflush(stdout);
-			fault_print(fault, "seed");
+			fault_print(fault, what);
 		}
 		reported = true;
 		clock_wait_until(clock_now() + api->withheld_ns);
 	}
 }
 
-enum exit_code verb_seed(const struct operands *operands) {
+static enum exit_code fetch_files(const struct operands *operands, const char *what, const char *path) {
 	cleanup_with(api_close) struct api api = {0};
 	struct fault fault;
 	int r = api_open(operands, &api, &fault);
 
 	if (r == 0)
-		r = fetch(&api, operands_get(operands, "out"), &fault);
-	return r < 0 ? fault_print(&fault, "seed") : CODE_DONE;
+		r = fetch(&api, what, path, operands_get(operands, "out"), &fault);
+	return r < 0 ? fault_print(&fault, what) : CODE_DONE;
+}
+
+enum exit_code verb_seed(const struct operands *operands) { return fetch_files(operands, "seed", "seed"); }
+
+enum exit_code verb_job(const struct operands *operands) {
+	char path[64];
+	snprintf(path, sizeof(path), "job?job=%s", operands_get(operands, "job"));
+	return fetch_files(operands, "job", path);
 }

@@ -38,7 +38,7 @@ func jobConfig(job *detour.Job) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	linux := &specs.Linux{CgroupsPath: "/job", Namespaces: []specs.LinuxNamespace{{Type: specs.PIDNamespace},
+	linux := &specs.Linux{CgroupsPath: "/sled/job", Namespaces: []specs.LinuxNamespace{{Type: specs.PIDNamespace},
 		{Type: specs.IPCNamespace}, {Type: specs.UTSNamespace}, {Type: specs.MountNamespace}, {Type: specs.CgroupNamespace}},
 		Resources: &specs.LinuxResources{Devices: []specs.LinuxDeviceCgroup{{Allow: job.Privileged, Access: "rwm"}}}}
 	if !job.Privileged {

@@ -43,6 +43,7 @@ system vda2 ext4
 mkdir "$ROOT/run/sled" && echo secret >"$ROOT/run/sled/token"
 echo kernel=/boot/vmlinuz-6.1 arguments=ro >"$ROOT/bootentry"
 echo 3 >"$ROOT/fail-load" && : >"$ROOT/no-kexec"
+echo 'echo 1 >"$1/pid"' >"$ROOT/payload"
 step {line}
 hasnt errors "unknown verb"
 """
