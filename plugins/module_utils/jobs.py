@@ -11,7 +11,7 @@ from typing import Any
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, dry_run
 
-FILES = {"output": ("stdout", "out.{:06}"), "errors": ("stderr", "err.{:06}"), "files": ("artefacts.tar",) * 2}
+FILES = {"output": ("stdout", "out.{:06}"), "errors": ("stderr", "err.{:06}"), "files": ("artefacts.tar", "files.{:06}")}
 
 
 class Jobs:
@@ -64,7 +64,7 @@ class Jobs:
     def _store(self, name: str, file: Path, parts: str, sent: Json) -> None:
         coming, number = file.with_name(f".{file.name}.part"), 1
         with coming.open("wb") as to:
-            while self.read(name, parts.format(number), to.write) and "{" in parts:
+            while self.read(name, parts.format(number), to.write):
                 number += 1
         if digest(coming) != sent["sha256"]:
             raise SledError(

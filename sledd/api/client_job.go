@@ -53,7 +53,7 @@ func (c *Client) CancelJob(ctx context.Context, id string, options ...Option) (J
 	return single[Job](ctx, c, request{method: http.MethodDelete}.apply(options), "jobs", id)
 }
 
-// JobFile opens a file of a job: a part of its output such as out.000001, or artefacts.tar. The error is fs.ErrNotExist
+// JobFile opens a file of a job: a part of a stream such as out.000001. The error is fs.ErrNotExist
 // while there is none. The file must be closed; ctx ends its reading.
 func (c *Client) JobFile(ctx context.Context, id, name string) (io.ReadCloser, error) {
 	address, err := path("jobs", id, "files", name)

@@ -70,7 +70,7 @@ type Job struct {
 	Errors      *JobFile  `json:"errors,omitempty" doc:"Standard error of the payload, as the node sent it"`
 	Files       *JobFile  `json:"files,omitempty" doc:"The tar of its artefacts"`
 	Actor       string    `json:"actor,omitempty" doc:"Operator who requested it"`
-	Via         string    `json:"via,omitempty" enum:"sledctl,terraform,ansible,console,other" doc:"Program of the operator"`
+	Via         string    `json:"via,omitempty" enum:"sledctl,terraform,ansible,web,other" doc:"Program of the operator"`
 	Created     time.Time `json:"created"`
 	Prepared    time.Time `json:"prepared,omitzero" doc:"When the node got its plan"`
 	Started     time.Time `json:"started,omitzero" doc:"When the payload was started"`

@@ -106,7 +106,7 @@ def test_it_waits_and_stores_the_output(
     sledd: Site, module: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job, "PAUSE", 0)
-    sledd.files = {"out.000001": OUT[:4], "out.000002": OUT[4:], "err.000001": ERR, "artefacts.tar": b"tar"}
+    sledd.files = {"out.000001": OUT[:4], "out.000002": OUT[4:], "err.000001": ERR, "files.000001": b"tar"}
     sledd.jobs = [{"id": ID, "state": "running"}, {"id": ID, "state": "running"}, ENDED]
     folder = tmp_path / "results"
     result = module(job, state="ended", id=ID, dest=str(folder))
@@ -139,7 +139,7 @@ def test_it_cancels_once(sledd: Site, module: Run) -> None:
 
 def test_the_playbook_runs_a_job_and_writes_one_file(sledd: Site, tmp_path: Path) -> None:
     sledd.jobs = [ENDED]
-    sledd.files = {"out.000001": OUT, "err.000001": ERR, "artefacts.tar": b"tar"}
+    sledd.files = {"out.000001": OUT, "err.000001": ERR, "files.000001": b"tar"}
     given = {"run_on": "n1", "run_image": "hpl", "run_command": ["sh"], "run_dest": str(tmp_path / "run")}
     (tmp_path / "token").write_text(TOKEN)
     (tmp_path / "token").chmod(0o600)

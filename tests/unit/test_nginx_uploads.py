@@ -73,17 +73,17 @@ def test_files_of_jobs_are_put_by_the_word_of_sledd_alone(front: Front) -> None:
     Sledd.asked.clear()
     connection = front.encrypted()
     path, folder = f"/upload/jobs/{JOB}/", front.directory / "images/captured/jobs"
-    for name in ("out.000001", "err.000001", "artefacts.tar"):
+    for name in ("out.000001", "err.000001", "files.000001"):
         assert ask(connection, "PUT", path + name, "") == 401
         assert ask(connection, "PUT", path + name, "bad") == 403
         assert not folder.joinpath(JOB).exists()
     assert ask(connection, "PUT", path + "out.000001") == 201
     assert ask(connection, "PUT", path + "out.000001") == 204, "again"
     assert [(file.name, file.read_bytes(), file.stat().st_mode & 0o777) for file in folder.glob("*/*")] == [
-        ("out.000001", b"good", 0o600)
+        ("out.000001", b"good", 0o640)
     ]
     assert Sledd.asked[-1] == (f"/node/v1/jobs/{JOB}/out.000001", "good")
-    wrong = ("out.1", "out.0000001", "in.000001", "artefacts.tar.gz", "../x/out.000001", "%2e%2e/out.000001", "")
+    wrong = ("out.1", "out.0000001", "in.000001", "artefacts.tar", "../x/out.000001", "%2e%2e/out.000001", "")
     for name in wrong:
         assert ask(connection, "PUT", path + name) in {404, 405}, name
     for method in ("GET", "DELETE"):

@@ -22,7 +22,7 @@ import (
 // followEvery is the time between two polls of a job: its node sends output once a second.
 const followEvery = 500 * time.Millisecond
 
-// stream is one of the two outputs of a payload, in parts that its node numbers.
+// stream is an output of a payload, or the tar of its artefacts, in parts that its node numbers.
 type stream struct {
 	name  string // of its files
 	to    io.Writer

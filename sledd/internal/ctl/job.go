@@ -6,10 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -121,19 +118,14 @@ output. The exit code is not 0 unless its SHA-256 is that of the node.`,
 			if a.Screen.Terminal {
 				return usagef("a tar is not for a terminal: redirect it to a file, or to tar x")
 			}
-			file, err := client.JobFile(ctx, job.ID, "artefacts.tar")
-			if errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("the artefacts of job %s were removed from the boot server", job.ID)
-			}
-			if err != nil {
+			tar := &stream{name: "files", to: a.Out, next: 1, sum: sha256.New()}
+			if err := (&follower{app: a, client: client, job: job}).copy(ctx, tar); err != nil {
 				return err
 			}
-			defer file.Close()
-			sum := sha256.New()
-			if _, err := io.Copy(io.MultiWriter(a.Out, sum), file); err != nil {
-				return fmt.Errorf("artefacts of job %s: %w", job.ID, err)
+			if tar.bytes == 0 && job.Files.Bytes > 0 {
+				return fmt.Errorf("the artefacts of job %s were removed from the boot server", job.ID)
 			}
-			if got := hex.EncodeToString(sum.Sum(nil)); got != job.Files.SHA256 {
+			if got := hex.EncodeToString(tar.sum.Sum(nil)); got != job.Files.SHA256 {
 				return &forgedError{fmt.Errorf("artefacts of job %s: SHA-256 is %s, the node sent %s", job.ID, got,
 					job.Files.SHA256)}
 			}

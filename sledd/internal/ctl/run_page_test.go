@@ -25,7 +25,7 @@ func TestCommandsOfThePage(t *testing.T) {
 		command, _, _ = strings.Cut(command, "#")
 		command, _, _ = strings.Cut(command, "|")
 		s := newJobServer()
-		s.has(api.JobDone, map[string]string{"artefacts.tar": ""}, func(j *api.Job) {
+		s.has(api.JobDone, nil, func(j *api.Job) {
 			s.exits(0)(j)
 			j.Files = j.Output // of nothing
 		})(&s.job)

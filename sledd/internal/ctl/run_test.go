@@ -298,7 +298,7 @@ func TestJobCommands(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for content, code := range map[string]int{"a tar": exitDone, "a tap": exitForged} {
-		s.files["artefacts.tar"] = content
+		s.files["files.000001"] = content
 		if got := s.sledctl(t, 0, "job", "files", jobID); got.code != code || got.out != content {
 			t.Errorf("%+v", got)
 		}

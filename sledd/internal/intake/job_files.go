@@ -29,12 +29,17 @@ func endOfPayload(sent report.Report) *report.Ran {
 
 // missingFiles compares the files of a job that have arrived at the boot server with what its node has sent, and
 // returns the first difference; empty: there is none, or it is not known, because sledd has no --upload-directory.
-func (in *Intake) missingFiles(ctx context.Context, mac string, ran *report.Ran) (string, error) {
+// Nothing is read for anybody but the node that runs the job.
+func (in *Intake) missingFiles(ctx context.Context, mac, bearer string, sent report.Report) (string, error) {
+	ran := endOfPayload(sent)
 	if ran == nil || in.Uploads.Directory == "" {
 		return "", nil
 	}
 	tx, err := in.load(ctx, mac)
-	if err != nil || tx.Job() == nil {
+	if err != nil || !tx.ofJob(sent) {
+		return "", err
+	}
+	if _, err := tx.authenticateReport(bearer, sent); err != nil {
 		return "", err
 	}
 	folder := filepath.Join(in.Uploads.Directory, "jobs", tx.Job().ID)
@@ -49,7 +54,7 @@ func (in *Intake) missingFiles(ctx context.Context, mac string, ran *report.Ran)
 		came, err := sumOf(folder, one.stream)
 		switch {
 		case err != nil:
-			return "", err
+			return fmt.Sprintf("the %s cannot be compared: %v", one.name, err), nil
 		case came.Bytes != one.sent.Bytes:
 			return fmt.Sprintf("of the %s %d of %d bytes have arrived", one.name, came.Bytes, one.sent.Bytes), nil
 		case came.SHA256 != one.sent.SHA256:

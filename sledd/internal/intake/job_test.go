@@ -5,10 +5,13 @@ package intake_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/detour"
@@ -235,4 +238,18 @@ func TestOutputThatHasNotArrived(t *testing.T) {
 			t.Errorf("%q came: %+v", came, job)
 		}
 	}
+}
+
+// Reading a pipe without a writer never ends.
+func TestNothingIsReadForAStranger(t *testing.T) {
+	m := jobs(t, nil, api.Idle, api.JobSpec{}, api.RootImage)
+	m.Uploads.Directory = t.TempDir()
+	folder := filepath.Join(m.Uploads.Directory, "jobs", jobID)
+	if err := errors.Join(os.MkdirAll(folder, 0o700), unix.Mkfifo(filepath.Join(folder, "out.000001"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	m.poll()
+	m.does(api.Running, start(1, "fetch"), end(1, "fetch", 0), start(2, "run"))
+	m.token = strings.Repeat("0", len(m.token))
+	m.refused("a report of a stranger", m.report(ran(0, "payload", "hello\n")), refusal.Unauthorized)
 }

@@ -36,7 +36,7 @@ func (in *Intake) Report(ctx context.Context, mac, bearer string, sent report.Re
 		}
 		defer release()
 	}
-	missing, err := in.missingFiles(ctx, mac, endOfPayload(sent))
+	missing, err := in.missingFiles(ctx, mac, bearer, sent)
 	if err != nil {
 		return "", err
 	}

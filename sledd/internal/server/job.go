@@ -19,12 +19,12 @@ type JobPath struct {
 }
 
 // jobFileName is the name of a file that a node puts for a job.
-var jobFileName = regexp.MustCompile(`^((out|err)\.[0-9]{6}|artefacts\.tar)$`)
+var jobFileName = regexp.MustCompile(`^(out|err|files)\.[0-9]{6}$`)
 
 // jobFile answers a web server that asks whether to take a file of a job. The sender is the owner of the token.
 func (s *Server) jobFile(w http.ResponseWriter, r *http.Request) {
 	if !jobFileName.MatchString(r.PathValue("file")) {
-		writeProblem(w, statusProblem(http.StatusBadRequest, "want out.NNNNNN, err.NNNNNN or artefacts.tar"))
+		writeProblem(w, statusProblem(http.StatusBadRequest, "want out.NNNNNN, err.NNNNNN or files.NNNNNN"))
 		return
 	}
 	leave, err := s.Intake.Gate.Enter(r.Context(), gate.Transfer)
@@ -69,7 +69,7 @@ func (o operations) jobs() {
 		})
 	type file struct {
 		JobPath
-		File string `path:"file" maxLength:"13" pattern:"^((out|err)\\.[0-9]{6}|artefacts\\.tar)$" doc:"out.000001 and so on: parts of standard output; err.000001 and so on: those of standard error; artefacts.tar" example:"out.000001"`
+		File string `path:"file" maxLength:"12" pattern:"^(out|err|files)\\.[0-9]{6}$" doc:"out.000001 and so on: parts of standard output; err: of standard error; files: of the tar of the artefacts" example:"out.000001"`
 	}
 	read := operation("read-job-file", http.MethodGet, "/jobs/{job}/files/{file}", "Ask to read a file of a job")
 	read.Description = "The web server in front of sledd serves the file if sledd's answer is 204; " +

@@ -25,7 +25,7 @@ func TestFilesAreOfTheNodeThatRunsTheJob(t *testing.T) {
 		{"out.000001", other.Token, http.StatusForbidden},
 		{"out.000001", one.Token, http.StatusForbidden}, // it waits for its image
 		{"out.1", one.Token, http.StatusBadRequest},
-		{"artefacts.tar.gz", one.Token, http.StatusBadRequest},
+		{"artefacts.tar", one.Token, http.StatusBadRequest},
 	} {
 		if a := s.Ask("GET", path+c.file, c.token, ""); a.Status != c.want {
 			t.Errorf("%s with %.10q: %d, want %d: %s", c.file, c.token, a.Status, c.want, a.Body)
