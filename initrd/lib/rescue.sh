@@ -26,11 +26,17 @@ step_rescue() {
 	echo "detail $rescue_address $rescue_public"
 }
 
-# rescue_processes PID: prints it and its descendants, the youngest first.
+# rescue_processes PID: prints it and its descendants, the youngest first. The busybox of Debian has no pgrep.
 rescue_processes() (
-	for rescue_child in $($MOCK pgrep -P "$1"); do rescue_processes "$rescue_child"; done
+	for rescue_child in $(rescue_children "$1"); do rescue_processes "$rescue_child"; done
 	echo "$1"
 )
+
+# rescue_children PID: the name of a process may contain anything, so its parent is counted behind the last parenthesis.
+rescue_children() {
+	cat "$ROOT/proc"/[0-9]*/stat 2>/dev/null |
+		awk -v parent="$1" '{ pid = $1; sub(/.*\) /, ""); if ($2 == parent) print pid }'
+}
 
 # The next plan may write to the disks: ends all sessions, with their processes.
 rescue_end() {

@@ -245,7 +245,8 @@ func TestNothingIsReadForAStranger(t *testing.T) {
 	m := jobs(t, nil, api.Idle, api.JobSpec{}, api.RootImage)
 	m.Uploads.Directory = t.TempDir()
 	folder := filepath.Join(m.Uploads.Directory, "jobs", jobID)
-	if err := errors.Join(os.MkdirAll(folder, 0o700), unix.Mkfifo(filepath.Join(folder, "out.000001"), 0o600)); err != nil {
+	err := errors.Join(os.MkdirAll(folder, 0o700), unix.Mkfifo(filepath.Join(folder, "out.000001"), 0o600))
+	if err != nil {
 		t.Fatal(err)
 	}
 	m.poll()
