@@ -11,7 +11,12 @@ from typing import Any
 
 from ansible_collections.sled.fleet.plugins.module_utils.client import ApiError, Client, Json, SledError, dry_run
 
-FILES = {"output": ("stdout", "out.{:06}"), "errors": ("stderr", "err.{:06}"), "files": ("artefacts.tar", "files.{:06}")}
+# Of each field of a job: the file on the controller, and its parts on the boot server.
+FILES = {
+    "output": ("stdout", "out.{:06}"),
+    "errors": ("stderr", "err.{:06}"),
+    "files": ("artefacts.tar", "files.{:06}"),
+}
 
 
 class Jobs:
