@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Step configure: adapts the written image to this node.
+# Step configure: adapts the written image, or the fetched root, to this node.
 
 step_configure() {
 	exec 3>&1 >&2 # 3: see plan_detail
+	if [ -z "$(words_value disk "$@")" ]; then configure_memory "$@"; return; fi
 	configure_disk=$(disk_of_step "$@")
 	[ "$(words_value system "$@")" != keep ] || { configure_boot_order "$@"; configure_stamp "$@"; return; }
 	grow_table "$@"
@@ -12,24 +13,40 @@ step_configure() {
 	[ -n "$grow_fixed" ] || grow_volume
 	disk_make_writable
 	mounts_open "$configure_disk"
+	configure_identity "$@"
+	layout_mount
+	grow_filesystems
+	configure_seed
+	configure_boot_order "$@"
+	sync
+	disk_release
+	configure_stamp "$@"
+}
+
+# The fetched root: what it mounts from disks is its own business.
+configure_memory() {
+	memory_open
+	: >"$mounts_covered"
+	configure_identity "$@"
+	configure_seed
+}
+
+configure_identity() {
 	configure_hostname=$(words_value hostname "$@")
 	[ -z "$configure_hostname" ] || identity_name
 	identity_machine_id
 	sshd_read
 	identity_host_keys
 	identity_state
-	layout_mount
-	grow_filesystems
+}
+
+configure_seed() {
 	seed_get
 	seed_authorize_root
 	seed_authorize_user
 	seed_cloud_init
 	seed_operational
-	configure_boot_order "$@"
 	rm -rf "$seed_folder"
-	sync
-	disk_release
-	configure_stamp "$@"
 }
 
 # configure_stamp OPERAND...: last, so that a disk with a stamp is complete.

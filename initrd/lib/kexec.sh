@@ -13,10 +13,11 @@ kexec_join() {
 
 # sledc uses the system call that checks signatures. The older call checks nothing, so it follows only on code 3: the
 # first call cannot load such a kernel. It never follows on a refusal. Sets $kexec_code, and $kexec_reason for messages.
+# kexec_load [WORDS]: with these behind the arguments.
 kexec_load() {
 	set -f
 	kexec_join
-	kexec_arguments="$kexec_arguments$watchdog_argument sled.start=kexec"
+	kexec_arguments=$kexec_arguments${1-}
 	(umask 077 && printf '%s\n' "$kexec_arguments" >"$ROOT/run/sled/arguments")
 	kexec_said=$(sledc load $kexec_files "arguments=$ROOT/run/sled/arguments" 2>&1) && kexec_code=0 || kexec_code=$?
 	set +f
@@ -31,6 +32,13 @@ kexec_load() {
 		;;
 	*) return 1 ;;
 	esac
+}
+
+# kexec_load_files KERNEL INITRD ARGUMENTS: the same of these files, whose paths are free of what an operand encodes.
+kexec_load_files() {
+	kexec_kernel=$1 kexec_initrd=$2 kexec_arguments=$3
+	kexec_files="kernel=$1 ${2:+"initrd=$2"}"
+	kexec_load
 }
 
 # What of this machine decides what its boot loader starts.
@@ -91,7 +99,8 @@ step_kexec() {
 	disk_mount_boot "$kexec_disk"
 	disk_mount_esp "$kexec_disk"
 	kexec_method=kexec kexec_reason='' kexec_code=3
-	if ! kexec_find "$@" || ! watchdog_choose "$(words_value watchdog "$@")" || ! kexec_load; then
+	if ! kexec_find "$@" || ! watchdog_choose "$(words_value watchdog "$@")" ||
+		! kexec_load "$watchdog_argument sled.start=kexec"; then
 		kexec_method=reboot
 		rm -f "$watchdog_chosen"
 		echo "no kernel of $kexec_disk could be loaded$kexec_reason" >&2

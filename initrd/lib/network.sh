@@ -107,6 +107,9 @@ network_configure() {
 		console_say "sled.net: $network_interface does not take the MTU $network_mtu"
 }
 
+# network_address: prints the IPv4 address of this node.
+network_address() { $MOCK ip -4 -o address show scope global | awk '{ sub("/.*", "", $4); print $4; exit }'; }
+
 # Leaves $network_interface as it was.
 network_release() {
 	[ ! -s "$ROOT/run/udhcpc.pid" ] || $MOCK kill "$(cat "$ROOT/run/udhcpc.pid")" || :

@@ -79,6 +79,7 @@ plan_run_step() {
 
 plan_run() {
 	rescue_end
+	memory_end
 	fetch_end
 	layout_forget
 	rm -f "$ROOT/run/sled/jump"
@@ -120,6 +121,7 @@ plan_jump() {
 		$MOCK kexec -e || { console_say "kexec failed" && watchdog_switch off; }
 		;;
 	poweroff) $MOCK poweroff -f ;;
+	root) memory_enter ;;
 	esac
 	$MOCK reboot -f
 	trap - EXIT

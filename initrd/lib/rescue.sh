@@ -13,7 +13,7 @@ step_rescue() {
 	echo root:x:0:0:root:/root:/bin/sh >"$ROOT/etc/passwd"
 	$MOCK dropbearkey -t ed25519 -f "$rescue_folder/host_key" >"$rescue_folder/made"
 	rescue_public=$(sed -n 's/^\(ssh-ed25519 [^ ]*\).*/\1/p' "$rescue_folder/made")
-	rescue_address=$($MOCK ip -4 -o address show scope global | awk '{ sub("/.*", "", $4); print $4; exit }')
+	rescue_address=$(network_address)
 	if [ -z "$rescue_public" ] || [ -z "$rescue_address" ]; then
 		echo "the host key '$rescue_public' or the address '$rescue_address' is missing" >&2
 		return 1

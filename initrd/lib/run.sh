@@ -14,12 +14,17 @@ step_run() {
 	run_clear
 	trap 'run_clear; fetch_end' EXIT
 	run_configure
+	run_modules
+	run_tune
 	run_mount
 	run_limit
 	run_start
 	run_watch
 	run_judge
+	run_hurry </dev/null >/dev/null 2>&1 3>&- &
+	run_hurrier=$!
 	run_keep_files
+	kill "$run_hurrier" 2>/dev/null || :
 	echo "$run_ended $(run_streams | paste -s -d ' ' -)" >&3
 }
 
@@ -31,10 +36,46 @@ run_configure() {
 	[ -e "$run_bundle/artefacts" ] || : >"$run_bundle/artefacts"
 }
 
+# All modules of the kernel of a job.
+run_modules() {
+	[ -e "$ROOT/image" ] && [ ! -d "$ROOT/run/sled/modules" ] || return 0
+	for run_module in loop squashfs; do $MOCK modprobe -q "$run_module" || :; done
+	mkdir -p "$ROOT/run/sled/modules"
+	$MOCK mount -t squashfs -o loop,ro,nodev "$ROOT/image" "$ROOT/run/sled/modules"
+	$MOCK mount -o bind "$ROOT/run/sled/modules/usr/lib/modules" "$ROOT/lib/modules"
+}
+
+# Settings of the kernel. One that lists what it can be shows its value in brackets.
+run_tune() {
+	[ -e "$run_bundle/tune" ] || return 0
+	while IFS= read -r run_line; do
+		run_path=${run_line%%=*} run_value=${run_line#*=}
+		case $(readlink -f "$ROOT$run_path") in
+		"$ROOT/sys/"* | "$ROOT/proc/sys/"*) ;;
+		*) echo "tune $run_path: this kernel has no such setting" && exit 3 ;;
+		esac
+		[ -f "$ROOT$run_path" ] || { echo "tune $run_path: this kernel has no such setting" && exit 3; }
+		printf '%s\n' "$run_value" >"$ROOT$run_path" || {
+			echo "tune $run_path: $run_value was refused"
+			exit 3
+		}
+		run_read=$(tr '\t' ' ' <"$ROOT$run_path")
+		case " $run_read " in
+		" $run_value " | *"[$run_value]"*) ;;
+		*) echo "tune $run_path: $run_value was written, it is $run_read" && exit 3 ;;
+		esac
+	done <"$run_bundle/tune"
+}
+
 # What the program changes is in memory, and no node of a device is one.
 run_mount() {
 	for run_module in loop squashfs overlay; do $MOCK modprobe -q "$run_module" || :; done
-	$MOCK mount -t squashfs -o loop,ro,nodev "$fetch_folder/root/image" "$run_folder/image"
+	set -- -o loop,ro,nodev "$fetch_folder/root/image"
+	[ ! -s "$fetch_folder/device" ] || set -- -o ro,nodev "$(cat "$fetch_folder/device")"
+	if ! $MOCK mount -t squashfs "$@" "$run_folder/image"; then
+		! run_corrupted || { echo "a block of the root on NFS is not that of the image" && exit 5; }
+		exit 1
+	fi
 	$MOCK mount -t tmpfs -o mode=700,nodev tmpfs "$run_folder/upper"
 	mkdir -m 755 "$run_folder/upper/root" "$run_folder/upper/work"
 	run_layers=lowerdir=$run_folder/image,upperdir=$run_folder/upper/root,workdir=$run_folder/upper/work
@@ -90,7 +131,24 @@ run_listen() {
 	done
 }
 
-run_kill() { [ ! -s "$run_folder/pid" ] || $MOCK kill "-$1" "$(cat "$run_folder/pid")" 2>/dev/null || :; }
+run_kill() {
+	[ ! -s "$run_folder/pid" ] || $MOCK kill "-$1" "$(cat "$run_folder/pid")" 2>/dev/null || :
+	# A process that waits for the NFS server is not killed before its read ends.
+	[ "$1" != KILL ] || [ ! -s "$fetch_folder/device" ] || sledc detach "folder=$fetch_folder/nfs" interrupt=yes
+}
+
+# run_hurry: artefacts of a program that was ended do not wait for an NFS server that stays away.
+run_hurry() {
+	[ "$run_by" != payload ] && [ -s "$fetch_folder/device" ] || return 0
+	$MOCK sleep 60
+	while :; do
+		sledc detach "folder=$fetch_folder/nfs" interrupt=yes
+		$MOCK sleep 1
+	done
+}
+
+# run_corrupted: a block of a root on NFS was not that of the image.
+run_corrupted() { [ -s "$fetch_folder/device" ] && [ "$(sledc attached)" = corrupted ]; }
 
 # Sets $run_by to why the program is to end, if it is.
 run_decide() {
@@ -98,6 +156,8 @@ run_decide() {
 	if [ "$run_by" = payload ]; then
 		if [ "$run_signal" ]; then
 			run_by=cancel
+		elif run_corrupted; then
+			run_by=integrity
 		elif [ "$run_timeout" ] && [ "$run_now" -ge $((run_begin + run_timeout)) ]; then
 			run_by=timeout
 		else
@@ -135,7 +195,8 @@ run_judge() {
 		*'ermission denied'*) run_end='exit=126' ;;
 		*)
 			echo "crun: $run_said"
-			exit 1
+			run_corrupted || exit 1
+			run_end='exit=126'
 			;;
 		esac
 		plan_detail "$run_said"
@@ -143,7 +204,18 @@ run_judge() {
 		! grep -q '^oom_kill 0$' "$run_groups/sled/memory.events"; then
 		run_by=memory
 	fi
+	if [ "$run_by" != cancel ] && run_corrupted; then
+		run_by=integrity
+		plan_detail "a block of the root on NFS is not that of the image"
+	fi
 	run_ended="ended $run_end by=$run_by"
+}
+
+# What tar has not read does not arrive.
+run_tar() {
+	tar -c -f - -C "$run_bundle/rootfs" -- "$@" && return
+	: >"$run_folder/files.missing"
+	plan_detail "artefacts: tar failed" >&2
 }
 
 # A link in the path of an artefact could lead out of the root.
@@ -163,7 +235,7 @@ run_keep_files() {
 		fi
 		set -- "$@" "${run_path#/}"
 	done <"$run_bundle/artefacts"
-	[ $# = 0 ] || tar -c -f - -C "$run_bundle/rootfs" -- "$@" | run_send files
+	[ $# = 0 ] || run_tar "$@" | run_send files
 	set +f
 }
 

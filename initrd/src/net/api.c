@@ -10,6 +10,7 @@
 #include "base/file.h"
 
 #define CONNECT_NS (5 * SECOND)
+#define CONNECT_ONE_NS (2 * SECOND) // if there is another server: one SYN may be lost
 #define PAUSE_MAX (10 * SECOND)
 #define WITHHELD_PAUSE 10u // seconds, if the server names none
 #define WITHHELD_PAUSE_MAX 30u
@@ -45,6 +46,41 @@ int api_read_token(const char *path, char ret[TOKEN_MAX + 1], struct fault *faul
 
 bool api_has_claim(const struct api *api) { return !strncmp(api->token, CLAIM_TOKEN, strlen(CLAIM_TOKEN)); }
 
+// The server that a machine calls first is chosen by its MAC, so that the machines of a site spread over all.
+static size_t first_server(const char *mac, size_t count) {
+	uint32_t hash = 2166136261u; // FNV-1a
+
+	for (; *mac; mac++)
+		hash = (hash ^ (unsigned char)*mac) * 16777619u;
+	return count ? hash % count : 0;
+}
+
+// Each verb is a separate process: the server that answered is in a file beside the token.
+static int answered_file(const struct api *api, char **ret) {
+	return asprintf(ret, "%s.server", api->token_file) < 0 ? -ENOMEM : 0;
+}
+
+static void recall_server(struct api *api) {
+	cleanup_free char *path = NULL, *text = NULL;
+
+	if (answered_file(api, &path) < 0 || file_read(path, 4096, &text, NULL) < 0)
+		return;
+	for (size_t i = 0; i < api->servers.count; i++)
+		if (!strcmp(api->servers.items[i].text, text))
+			api->server = api->answered = i;
+}
+
+// If this fails, the next verb starts at another server, which costs time alone.
+static void keep_server(struct api *api) {
+	cleanup_free char *path = NULL;
+	const char *text = api->servers.items[api->server].text;
+
+	if (!api->token_file || api->server == api->answered || answered_file(api, &path) < 0)
+		return;
+	if (file_write_atomic(path, 0600, text, strlen(text)) == 0)
+		api->answered = api->server;
+}
+
 static int open_common(const char *servers, const char *mac, const char *ca, struct api *ret, struct fault *fault) {
 	int r;
 
@@ -55,13 +91,18 @@ static int open_common(const char *servers, const char *mac, const char *ca, str
 		if (*c == ':')
 			*c = '-';
 	r = urls_parse(servers, &ret->servers, fault);
-	return r == 0 ? check_servers(&ret->servers, fault) : r;
+	if (r == 0)
+		r = check_servers(&ret->servers, fault);
+	ret->server = ret->answered = first_server(ret->mac, ret->servers.count);
+	return r;
 }
 
 int api_open(const struct operands *operands, struct api *ret, struct fault *fault) {
 	int r = open_common(operands_get(operands, "servers"), operands_get(operands, "mac"),
 			    operands_get_or(operands, "ca", DEFAULT_CA), ret, fault);
 	ret->token_file = operands_get(operands, "token");
+	if (r == 0)
+		recall_server(ret);
 	return r;
 }
 
@@ -118,7 +159,7 @@ static int call_once(struct api *api, const struct call *call, struct head *ret,
 					 : NULL,
 		.body = call->body,
 		.body_size = call->body_size,
-		.connect_ns = CONNECT_NS,
+		.connect_ns = api->servers.count > 1 ? CONNECT_ONE_NS : CONNECT_NS,
 		.answer_ns = call->answer_ns,
 		.idle_ns = call->answer_ns,
 	};
@@ -148,8 +189,10 @@ static int call_all(struct api *api, const struct call *call, struct head *head,
 
 	for (size_t i = 0; i < api->servers.count; i++) {
 		r = call_once(api, call, head, ret_body, ret_size, fault);
-		if (r == 0 && !is_busy(head->status))
+		if (r == 0 && !is_busy(head->status)) {
+			keep_server(api);
 			return 0;
+		}
 		if (r == 0) {
 			r = api_refused(head->status, *ret_body, fault);
 			free(*ret_body);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of a node to sledd (contract/plan.md, report.md): several servers, tried in order; a token that sledd
-// renews.
+// Requests of a node to sledd (contract/plan.md, report.md): several servers, tried in order from one that
+// the MAC chooses, or that answered last; a token that sledd renews.
 #pragma once
 
 #include "base/operand.h"
@@ -13,7 +13,7 @@
 
 // The operands of every verb that sends requests to sledd, for its table of rules.
 #define API_RULES                                                                                            \
-	{"servers", true, "base URLs of sledd, joined by , and tried in order", NULL, check_urls},           \
+	{"servers", true, "base URLs of sledd, joined by , and tried in turn", NULL, check_urls},            \
 		{"mac", true, "MAC address that identifies the node", NULL, check_mac},                      \
 		{"token", true, "file with the boot token; a renewed token is written to it", NULL, NULL}, { \
 		"ca", false, "file with CA certificates (default " DEFAULT_CA ")", NULL, NULL                \
@@ -25,7 +25,8 @@ struct api {
 	const char *token_file; // NULL: the token is fixed
 	char token[TOKEN_MAX + 1];
 	const char *ca;
-	size_t server;	     // that answered last
+	size_t server;	     // that is called
+	size_t answered;     // that a later verb calls first
 	int64_t withheld_ns; // how long to wait before a withheld request is repeated
 	int64_t retry_ns;    // Retry-After of the last response; 0: none
 	struct http http;

@@ -28,6 +28,16 @@ int socket_wait(int fd, short events, int wake, int64_t deadline, const char *wh
 	}
 }
 
+// A server that is gone without a word is noticed within 6 seconds, also while its answer is awaited.
+static void keep_alive(int fd) {
+	const int on = 1, idle = 3, pause = 1, tries = 3;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &pause, sizeof(pause));
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof(tries));
+}
+
 static int connect_to(const struct addrinfo *address, int wake, int64_t deadline, int *ret, struct fault *fault) {
 	cleanup_close int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	const int on = 1;
@@ -47,6 +57,7 @@ static int connect_to(const struct addrinfo *address, int wake, int64_t deadline
 			return fault_errno(fault, CODE_NETWORK, error, "connect");
 	}
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	keep_alive(fd);
 	*ret = steal_fd(&fd);
 	return 0;
 }

@@ -69,6 +69,18 @@ static void add_memory(const char *root, struct text *text) {
 	text_addf(text, "memory bytes=%" PRIu64 "\n", kib * 1024);
 }
 
+// The kernel lists all states, the current one in brackets. Its file is missing in a kernel without lockdown.
+static void add_lockdown(const char *root, struct text *text) {
+	char states[128], *state, *end;
+	sysfs_text(states, sizeof(states), "%s/sys/kernel/security/lockdown", root);
+	state = strchr(states, '[');
+	end = state ? strchr(state, ']') : NULL;
+	if (!end)
+		return;
+	*end = 0;
+	operand_write(text, "lockdown", state + 1);
+}
+
 static void add_firmware(const char *root, struct text *text) {
 	static const char *const keys[] = {"vendor", "product", "version", "serial", "uuid", "bios"};
 	static const char *const files[] = {"sys_vendor",     "product_name", "product_version",
@@ -76,8 +88,9 @@ static void add_firmware(const char *root, struct text *text) {
 	char path[PATH_MAX], value[128];
 
 	snprintf(path, sizeof(path), "%s/sys/firmware/efi", root);
-	text_addf(text, "firmware type=%s\n", access(path, F_OK) == 0 ? "uefi" : "bios");
-	text_adds(text, "dmi");
+	text_addf(text, "firmware type=%s", access(path, F_OK) == 0 ? "uefi" : "bios");
+	add_lockdown(root, text);
+	text_adds(text, "\ndmi");
 	for (size_t i = 0; i < ELEMENTS(keys); i++) {
 		sysfs_text(value, sizeof(value), "%s/sys/class/dmi/id/%s", root, files[i]);
 		operand_write(text, keys[i], value);

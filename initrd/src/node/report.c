@@ -146,7 +146,7 @@ static void write_end(const struct report *report, struct text *text) {
 		operand_write(text, "reason", report->reason);
 	if (*report->detail)
 		operand_write(text, "detail", report->detail);
-	if (report->way && report->code == 0 && !strcmp(report->verb, "kexec"))
+	if (report->way && report->code == 0 && (!strcmp(report->verb, "kexec") || !strcmp(report->verb, "start")))
 		operand_write(text, "way", report->way);
 	if (*report->host_key && report->code == 0 && !strcmp(report->verb, "configure"))
 		operand_write(text, "host_key", report->host_key);

@@ -42,7 +42,7 @@ struct report {
 	double seconds;
 	char reason[REASON_MAX + 1];
 	char detail[DETAIL_MAX + 1];		// the step's own description of its result
-	const char *way;			// how the step kexec starts the system; NULL: not reported
+	const char *way;			// how the step kexec or start leaves; NULL: not reported
 	char host_key[HOSTKEY_LINE_MAX + 1];	// that the step configure made; empty: none
 	char digest[DIGEST_MAX + 1];		// of the image that a capture made; empty: none
 	char upload[UPLOAD_ID + 1];		// id that the server gave to the upload of that image

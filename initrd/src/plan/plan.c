@@ -19,6 +19,14 @@ const struct operand_rule write_shell_rules[] = {
 	WRITE_RULES,
 	{0},
 };
+const struct operand_rule attach_rules[] = {
+	{"folder", true, "where the export is mounted", NULL, NULL},
+	{"keys", false, "PEM file of the keys that may sign images (default SLED_KEYS, else /etc/sled/image.pub)", NULL,
+	 NULL},
+	IMAGE_RULES,
+	FETCH_RULES,
+	{0},
+};
 
 static const struct step *find_step(const char *verb) {
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)

@@ -23,9 +23,11 @@ extern const struct operand_rule poweroff_rules[];
 extern const struct operand_rule idle_rules[];
 extern const struct operand_rule rescue_rules[];
 extern const struct operand_rule run_rules[];
+extern const struct operand_rule start_rules[];
 // END words
 // of the verb at a shell, where a file may replace the disk; a plan cannot do that
 extern const struct operand_rule write_shell_rules[];
+extern const struct operand_rule attach_rules[]; // of the verb that a step fetch runs
 
 // Checks every line and their order. The fault names the line.
 int plan_check(const char *data, size_t size, struct fault *fault);

@@ -6,7 +6,7 @@
 #include "plan/values.h"
 
 // The verbs that stand only at the end of a plan.
-#define LAST_VERBS "kexec, reboot, poweroff, idle, rescue, run"
+#define LAST_VERBS "kexec, reboot, poweroff, idle, rescue, run, start"
 
 #define DISK_RULES(required) \
 	{"disk", required, "the disk (disk selector)", NULL, check_selector}, \
@@ -77,7 +77,10 @@
 
 
 #define FETCH_RULES \
-	{"as", true, "what the image is for", "root|kernel", NULL}
+	{"as", true, "what the image is for", "root|kernel", NULL}, \
+	{"nfs", false, \
+	 "export that has the unpacked image, with as=root (HOST:/PATH, of A-Z a-z 0-9 . _ - /)", \
+	 NULL, check_export}
 
 
 #define CAPTURE_RULES \
@@ -87,6 +90,8 @@
 
 
 #define CONFIGURE_RULES \
+	{"disk", false, "the disk; absent: the fetched root (disk selector)", NULL, check_selector}, \
+	{"keep", false, "disks that are never touched (disk selectors joined by ;)", NULL, check_keep}, \
 	{"hostname", false, "host name of the installed system (DNS name, at most 64 bytes)", NULL, check_hostname}, \
 	{"system", false, "keep: what was written is left as it is (default adapt)", "adapt|keep", NULL}, \
 	{"grow", false, "which partition grows to the disk's end (default last)", "last|none", NULL}, \
@@ -120,18 +125,35 @@
 	 "no|yes", NULL}
 
 
+#define START_RULES \
+	{"as", true, "what is started", "system|kernel|root", NULL}, \
+	{"append", false, \
+	 "kernel arguments: with as=system those to add, with as=kernel all of them (Payloads)", \
+	 NULL, NULL}, \
+	{"format", false, "as=kernel: how the kernel is loaded (default linux)", "linux|multiboot", NULL}, \
+	{"real_mode", false, "as=kernel: enter a kernel of format linux in real mode (default no)", "no|yes", NULL}, \
+	{"confirm", false, "as=kernel: what {confirm} in the arguments stands for (URL)", NULL, check_url}, \
+	{"vmlinuz", false, \
+	 "as=system: where the kernel of the boot server is fetched, over TLS (URL, or several joined by ,)", \
+	 NULL, check_urls}, \
+	{"initrd", false, \
+	 "as=system: where its initrd is fetched, over TLS (URL, or several joined by ,)", \
+	 NULL, check_urls}
+
+
 const struct operand_rule layout_rules[] = {DISK_RULES(true), LAYOUT_RULES, {0}};
 const struct operand_rule wipe_rules[] = {WIPE_RULES, {0}};
 const struct operand_rule write_rules[] = {DISK_RULES(true), IMAGE_RULES, WRITE_RULES, {0}};
 const struct operand_rule fetch_rules[] = {IMAGE_RULES, FETCH_RULES, {0}};
 const struct operand_rule capture_rules[] = {DISK_RULES(true), CAPTURE_RULES, {0}};
-const struct operand_rule configure_rules[] = {DISK_RULES(true), CONFIGURE_RULES, {0}};
+const struct operand_rule configure_rules[] = {CONFIGURE_RULES, {0}};
 const struct operand_rule kexec_rules[] = {DISK_RULES(true), KEXEC_RULES, {0}};
 const struct operand_rule reboot_rules[] = {{0}};
 const struct operand_rule poweroff_rules[] = {{0}};
 const struct operand_rule idle_rules[] = {{0}};
 const struct operand_rule rescue_rules[] = {RESCUE_RULES, {0}};
 const struct operand_rule run_rules[] = {RUN_RULES, {0}};
+const struct operand_rule start_rules[] = {START_RULES, {0}};
 
 static const struct step {
 	const char *verb;
@@ -150,4 +172,5 @@ static const struct step {
 	{"idle", true, idle_rules},
 	{"rescue", true, rescue_rules},
 	{"run", true, run_rules},
+	{"start", true, start_rules},
 };

@@ -9,6 +9,7 @@
 #include "disk/stamp.h"
 #include "image/statement.h"
 #include "multicast/address.h"
+#include "net/export.h"
 #include "net/url.h"
 
 int check_selector(const char *value, struct fault *fault) {
@@ -77,6 +78,11 @@ int check_job(const char *value, struct fault *fault) {
 		return fault_set(fault, CODE_USAGE, "\"%.80s\" is not the id of a job: want a-z 0-9, at most 32 bytes",
 				 value);
 	return 0;
+}
+
+int check_export(const char *value, struct fault *fault) {
+	char host[EXPORT_HOST];
+	return export_parse(value, host, fault);
 }
 
 // At most a week.

@@ -23,6 +23,7 @@ int check_uuid(const char *value, struct fault *fault);
 int check_mount(const char *value, struct fault *fault);
 int check_watchdog(const char *value, struct fault *fault);
 int check_job(const char *value, struct fault *fault);
+int check_export(const char *value, struct fault *fault);
 int check_seconds(const char *value, struct fault *fault);
 int check_keys(const char *value, struct fault *fault);
 int check_hostname(const char *value, struct fault *fault);

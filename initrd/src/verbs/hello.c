@@ -25,7 +25,7 @@ static int check_wait(const char *value, struct fault *fault) {
 }
 
 const struct operand_rule hello_rules[] = {
-	{"servers", true, "base URLs of sledd, joined by , and tried in order", NULL, check_urls},
+	{"servers", true, "base URLs of sledd, joined by , and tried in turn", NULL, check_urls},
 	{"mac", true, "MAC address that identifies the node", NULL, check_mac},
 	{"token", true, "file for the claim token; one that it holds is sent", NULL, NULL},
 	{"nic", true, "MAC address of the interface that the request leaves by", NULL, hello_check_nic},

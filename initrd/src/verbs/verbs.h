@@ -20,7 +20,8 @@ extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], gro
 	report_rules[], content_rules[], seed_rules[], operational_rules[], lastwords_rules[], watchdog_rules[],
 	inspect_rules[], verify_rules[], diff_rules[], sign_rules[], pack_rules[], load_rules[], unload_rules[],
 	jump_rules[], hello_rules[], hostkey_rules[], send_rules[], mcast_test_rules[], filesystem_rules[],
-	stamp_rules[], job_rules[], signal_rules[], output_rules[];
+	stamp_rules[], job_rules[], signal_rules[], output_rules[], ticket_rules[], download_rules[], detach_rules[],
+	attached_rules[];
 
 enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);
@@ -56,7 +57,12 @@ enum exit_code verb_report(const struct operands *operands);
 enum exit_code verb_seed(const struct operands *operands);
 enum exit_code verb_job(const struct operands *operands);
 enum exit_code verb_signal(const struct operands *operands);
+enum exit_code verb_attach(const struct operands *operands);
+enum exit_code verb_attached(const struct operands *operands);
+enum exit_code verb_detach(const struct operands *operands);
 enum exit_code verb_output(const struct operands *operands);
+enum exit_code verb_ticket(const struct operands *operands);
+enum exit_code verb_download(const struct operands *operands);
 enum exit_code verb_operational(const struct operands *operands);
 enum exit_code verb_lastwords(const struct operands *operands);
 enum exit_code verb_watchdog(const struct operands *operands);

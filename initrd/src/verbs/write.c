@@ -14,10 +14,10 @@
 #include "disk/seam.h"
 #include "disk/stamp.h"
 #include "net/api.h"
+#include "verbs/proven.h"
 #include "verbs/verbs.h"
 
 #define IDLE_NS (300 * SECOND) // long enough for the restart of a server
-#define UNSIGNED_ALLOWED "/etc/sled/unsigned"
 
 static int choice(const struct operands *operands, const char *key, const char *const words[], int otherwise) {
 	const char *value = operands_get(operands, key);
@@ -37,41 +37,6 @@ static struct write_order order_of(const struct operands *operands) {
 		.gaps = (enum write_gaps)choice(operands, "gaps", gaps, GAPS_DISCARD),
 		.check = (enum write_check)choice(operands, "verify", checks, CHECK_SAMPLE),
 	};
-}
-
-static bool is_unsigned_asked(const struct operands *operands) {
-	return !strcmp(operands_get_or(operands, "unsigned", "refuse"), "allow");
-}
-
-static int open_proven(struct source *source, const struct operands *operands, struct image *ret, struct fault *fault) {
-	struct keys keys = {0};
-	struct floors floors = {0};
-	struct image_trust trust = {
-		.digest = operands_get(operands, "digest"),
-		.name = operands_get(operands, "name"),
-		.statement = operands_get(operands, "statement"),
-		.signature = operands_get(operands, "signature"),
-		.keys = &keys,
-		.floors = &floors,
-		.allow_unsigned = is_unsigned_asked(operands) && access(UNSIGNED_ALLOWED, F_OK) == 0,
-	};
-	const char *path = operands_get(operands, "keys"), *floor = getenv("SLED_FLOOR");
-	int r;
-
-	if (is_unsigned_asked(operands) && !trust.allow_unsigned)
-		fputs("write: unsigned=allow is ignored: there is no file " UNSIGNED_ALLOWED " on this machine\n",
-		      stderr);
-	if (!path && !(path = getenv("SLED_KEYS")))
-		path = DEFAULT_KEYS;
-	if (access(path, F_OK) < 0 && errno == ENOENT && !trust.allow_unsigned)
-		return fault_set(fault, CODE_FAILED,
-				 "%s is missing: the public keys that may sign images; elsewhere "
-				 "than on a node, pass keys=image.pub of the site",
-				 path);
-	r = keys_read(path, &keys, fault);
-	if (r == 0)
-		r = floors_read(floor ? floor : DEFAULT_FLOOR, &floors, fault);
-	return r == 0 ? image_open(source, &trust, ret, fault) : r;
 }
 
 // "full: 1559 MB in 3.2 s, 487 MB/s; fetched 457 MB; as requested"
@@ -166,7 +131,7 @@ static int write_to(struct device *device, const struct operands *operands, stru
 	if (r == 0)
 		source_use_token(source, getenv("SLED_TOKEN_FILE"));
 	if (r == 0)
-		r = open_proven(source, operands, &image, fault);
+		r = image_open_proven(source, operands, "write", &image, fault);
 	if (r == 0)
 		r = check_room(operands, &image, fault);
 	if (r == 0 && file)

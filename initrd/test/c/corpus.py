@@ -181,6 +181,13 @@ def psids() -> dict[str, bytes]:
     }
 
 
+def verity() -> dict[str, bytes]:
+    """Two blocks and their tree for fuzz_verity.c: bytes of the image, head of the squashfs, superblock, hashes."""
+    squashfs = struct.pack("<4s36xQ48x", b"hsqs", 5000)
+    head = struct.pack("<8sII16x32sIIQHxxxxxx256s", b"verity", 1, 1, b"sha256", 4096, 4096, 2, 4, b"salt")
+    return {"verity/two": struct.pack("<Q", 16384) + squashfs + head.ljust(4096, b"\0") + bytes(range(64))}
+
+
 def main(directory: Path) -> None:
     """Writes every seed."""
     seeds = {
@@ -213,7 +220,7 @@ def main(directory: Path) -> None:
         "packet/announce": packet("announce_alone"),
         "packet/stats": packet("stats"),
     }
-    for name, data in (seeds | nvme() | scsi() | ata() | mmc() | psids()).items():
+    for name, data in (seeds | nvme() | scsi() | ata() | mmc() | psids() | verity()).items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_bytes(data)
 

@@ -155,6 +155,8 @@ echo 'MemTotal:         393216 kB' > proc/meminfo
 mkdir -p sys/class/dmi/id
 echo QEMU > sys/class/dmi/id/sys_vendor
 echo pc-q35-7.2 > sys/class/dmi/id/product_version
+mkdir -p sys/kernel/security
+echo 'none [integrity] confidentiality' > sys/kernel/security/lockdown
 echo 'BOOT_IMAGE=/vmlinuz ro sled.start=kexec' > proc/cmdline
 for i in 0 1; do
 	mkdir -p sys/class/watchdog/watchdog$i/device/driver && echo $i > sys/class/watchdog/watchdog$i/nowayout

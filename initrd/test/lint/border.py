@@ -31,6 +31,8 @@ ALLOWED = re.compile(
     |disk_(?:detach|has_kernel)[ ]"{FOLDER}"
     |(?<=\t)mkdir[ ]-p[ ]"{FOLDER}"$
     |\$MOCK[ ]mount[ ]-o[ ]\S+[ ]"\$disk_root_device"[ ]"\$disk_root"(?=[ ]&&[ ]return|$)
+    |\$MOCK[ ]mount[ ]-t[ ]overlay[ ]-o[ ]"\$\w+"[ ]overlay[ ]"{FOLDER}"$
+    |\$MOCK[ ](?:mount[ ]-o[ ]move|umount)[ ]"{FOLDER}"(?=[ ])
     |disk_(?:boot=\$disk_separate|esp=\$disk_system)(?=[ ]|$)
     |(?:\w+_)(?:root|separate|esp|system|another)=\$ROOT/run/sled/(?:{FOLDERS})(?=[ ]|$)""",
     re.VERBOSE,

@@ -40,7 +40,7 @@ static bool block_device(char *node, size_t size, dev_t *ret) {
 }
 
 int main(void) {
-	struct disk gone = {.name = "vda", .node = "/nonexistent"};
+	struct disk gone = {.name = "vda", .node = "/proc/none"};
 	struct device device = {.fd = -1};
 	struct fault fault = {0};
 	char node[64];

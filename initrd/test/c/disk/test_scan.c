@@ -129,7 +129,8 @@ static void test_facts(const char *root) {
 	   "head");
 	ok(strstr(text_string(&text), "\ncpu model=AMD%20EPYC threads=2 arch="), "cpu");
 	ok(strstr(text_string(&text), "\nmemory bytes=402653184\n"), "memory");
-	ok(strstr(text_string(&text), "\nfirmware type=bios\ndmi vendor=QEMU product= version=pc-q35-7.2 "),
+	ok(strstr(text_string(&text),
+		  "\nfirmware type=bios lockdown=integrity\ndmi vendor=QEMU product= version=pc-q35-7.2 "),
 	   "firmware");
 	ok(strstr(text_string(&text), "\nnic name=eth0 mac=52:54:00:77:00:01 driver=virtio_net link=1 speed=\n"),
 	   "nic");
@@ -180,7 +181,7 @@ int main(void) {
 	test_facts(root);
 	test_watchdog(root);
 	disks_free(&disks);
-	ok(scan_disks("/nonexistent", &disks, &fault) < 0 && fault.code == CODE_FAILED,
+	ok(scan_disks("/proc/none", &disks, &fault) < 0 && fault.code == CODE_FAILED,
 	   "no sysfs is a failure, not an empty list");
 	return tap_done();
 }

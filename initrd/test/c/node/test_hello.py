@@ -25,6 +25,7 @@ BOOT_TOKEN = "sledb_525400770001_3_" + "b" * 64
 work = Path(tempfile.mkdtemp())
 pki = Pki(work)
 token, ticket, root = work / "token", work / "ticket", work / "root"
+answered = work / "token.server"
 
 
 def fresh(with_token: str = "", with_ticket: str = "") -> None:
@@ -38,16 +39,19 @@ def fresh(with_token: str = "", with_ticket: str = "") -> None:
             file.write_text(text)
 
 
-def sledc(verb: str, server: Server, *words: str) -> subprocess.CompletedProcess[str]:
+def sledc(
+    verb: str, server: Server, *words: str, servers: str = "", mac: str = MAC
+) -> subprocess.CompletedProcess[str]:
     """One run, with a deadline. It never prints a token."""
-    node = [f"servers={server.url}", f"mac={MAC}", f"token={token}", f"ca={pki.ca}"]
+    node = [f"servers={servers or server.url}", f"mac={mac}", f"token={token}", f"ca={pki.ca}"]
     run = subprocess.run([SLEDC, verb, *node, *words], capture_output=True, text=True, timeout=120, check=False)
     assert "sledc_" not in run.stdout + run.stderr and "sledt_" not in run.stdout + run.stderr, run
     return run
 
 
-def hello(server: Server, wait: int = 60) -> subprocess.CompletedProcess[str]:
-    return sledc("hello", server, f"nic={MAC}", f"root={root}", f"ticket={ticket}", f"wait={wait}")
+def hello(server: Server, wait: int = 60, servers: str = "", mac: str = MAC) -> subprocess.CompletedProcess[str]:
+    words = f"nic={mac}", f"root={root}", f"ticket={ticket}", f"wait={wait}"
+    return sledc("hello", server, *words, servers=servers, mac=mac)
 
 
 def claims(body: bytes = CLAIM, **headers: str) -> Handler:
@@ -149,6 +153,30 @@ def test_busy_servers() -> None:
         with Server(says(status, Retry_After="1"), claims(), pki=pki) as server:
             expect(hello(server), 0, CODE)
         assert bearers(server) == [f"Bearer {TICKET}"] * 2
+
+
+def test_the_server_that_answered_is_called_first() -> None:
+    asked = 0
+    for place in (0, 1):  # of the one that is busy; the MAC chooses the first of them
+        fresh()
+        answered.unlink(missing_ok=True)
+        with Server(*[says(503)] * 4, pki=pki) as busy, Server(*[claims()] * 4, pki=pki) as good:
+            servers = ",".join([busy.url, good.url] if place == 0 else [good.url, busy.url])
+            expect(hello(good, servers=servers), 0, CODE)
+            expect(hello(good, servers=servers), 0, CODE)
+            assert len(good.seen) == 2
+            asked += len(busy.seen)
+    assert asked == 1
+
+
+def test_machines_spread_over_the_servers() -> None:
+    with Server(*[claims()] * 16, pki=pki) as one, Server(*[claims()] * 16, pki=pki) as other:
+        for n in range(16):
+            fresh()
+            answered.unlink(missing_ok=True)
+            expect(hello(one, servers=f"{one.url},{other.url}", mac=f"52:54:00:77:00:{n:02x}"), 0, CODE)
+        calls = len(one.seen), len(other.seen)
+    assert sum(calls) == 16 and min(calls) > 2, calls
 
 
 def test_busy_until_the_deadline() -> None:

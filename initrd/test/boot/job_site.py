@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What sledd gives to a node for a job, and what the node says of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import tarfile
+
+# Some of Docker's; CAP_MKNOD is none of a job's.
+CAPABILITIES = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_NET_RAW", "CAP_SETGID", "CAP_SETUID"]
+
+
+def config(arguments: list[str]) -> bytes:
+    """What sledd writes: contract/job.md."""
+    mounts = [
+        {"destination": "/proc", "type": "proc", "source": "proc"},
+        {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755", "size=65536k"]},
+        {"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["nosuid", "noexec", "nodev", "ro"]},
+    ]
+    sets = dict.fromkeys(("bounding", "effective", "permitted"), CAPABILITIES)
+    process = {"terminal": False, "user": {"uid": 0, "gid": 0}, "args": arguments, "env": ["PATH=/bin"], "cwd": "/"}
+    linux = {
+        "namespaces": [{"type": name} for name in ("pid", "ipc", "uts", "mount", "cgroup")],
+        "cgroupsPath": "/sled/job",
+        "resources": {"devices": [{"allow": False, "access": "rwm"}]},
+    }
+    whole = {"ociVersion": "1.0.2", "process": {**process, "capabilities": sets, "noNewPrivileges": True},
+             "root": {"path": "rootfs"}, "hostname": "n1", "mounts": mounts, "linux": linux}  # fmt: skip
+    return json.dumps(whole).encode()
+
+
+def tar(**files: bytes) -> bytes:
+    """Of these files: `_` in a name stands for a dot."""
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name.replace("_", "."))
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return held.getvalue()
+
+
+def told(console: str) -> dict[str, tuple[int, str]]:
+    """Of each step that was run: code, and the lines that follow it."""
+    found = {}
+    for part in console.split("sled: job: ")[1:]:
+        head = re.match(r"(fetch|run) (.*): code (\d+)", part)
+        if head:
+            key = re.findall(r"job=(\w+)", head[2])
+            last = key[0] if key else f"fetch {len(found)}"
+            found[last] = (int(head[3]), "")
+        elif found:
+            last = list(found)[-1]
+            found[last] = (found[last][0], found[last][1] + part.replace("\r", ""))
+    return found
