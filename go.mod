@@ -3,6 +3,7 @@ module github.com/sled-fleet/sled
 go 1.26.0
 
 require (
+	filippo.io/age v1.3.2
 	github.com/SaveTheRbtz/zstd-seekable-format-go/pkg v0.10.0
 	github.com/coreos/go-systemd/v22 v22.7.0
 	github.com/danielgtaylor/huma/v2 v2.37.2
@@ -26,6 +27,7 @@ require (
 	go.etcd.io/etcd/api/v3 v3.6.16
 	go.etcd.io/etcd/client/pkg/v3 v3.6.16
 	go.etcd.io/etcd/client/v3 v3.6.16
+	go.etcd.io/etcd/etcdutl/v3 v3.6.16
 	go.etcd.io/etcd/server/v3 v3.6.16
 	go.uber.org/zap v1.27.0
 	golang.org/x/crypto v0.58.0
@@ -35,6 +37,8 @@ require (
 	google.golang.org/grpc v1.83.2
 	sigs.k8s.io/yaml v1.6.0
 )
+
+require filippo.io/hpke v0.4.0 // indirect
 
 require (
 	github.com/ProtonMail/go-crypto v1.4.1 // indirect

@@ -3,6 +3,7 @@
 package api
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -19,7 +21,7 @@ const defaultTimeout = 30 * time.Second
 
 // Config is the address of sledd and the credentials. Empty fields have defaults; see FromEnvironment.
 type Config struct {
-	Server    string        // https://ADDRESS[:PORT]; plain http only to loopback, because of the token
+	Server    string        // https://ADDRESS[:PORT], or unix:/PATH; plain http only to loopback
 	Token     string        // of an operator
 	TokenFile string        // holds the token; used when Token is empty
 	CAFile    string        // PEM file with the CA of the server; default: those of the system
@@ -49,6 +51,9 @@ func (c Config) server() (string, error) {
 	if c.Server == "" {
 		return "", errors.New("no server: set SLED_SERVER to https://ADDRESS of the boot server")
 	}
+	if c.socket() != "" {
+		return "http://sledd", nil
+	}
 	u, err := url.Parse(c.Server)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
 		return "", fmt.Errorf("server %q: expected https://ADDRESS", c.Server)
@@ -60,6 +65,14 @@ func (c Config) server() (string, error) {
 		return "", fmt.Errorf("server %q: the token would be sent in clear text: use https://%s", c.Server, u.Host)
 	}
 	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// socket is the path of a unix socket of sledd; empty: the server is an address.
+func (c Config) socket() string {
+	if path, is := strings.CutPrefix(c.Server, "unix:"); is && filepath.IsAbs(path) {
+		return path
+	}
+	return ""
 }
 
 func loopback(name string) bool {
@@ -103,6 +116,13 @@ func (c Config) transport() (http.RoundTripper, error) {
 			return nil, fmt.Errorf("%s has no certificate in PEM format", from)
 		}
 		transport.TLSClientConfig.RootCAs = pool
+	}
+	if path := c.socket(); path != "" {
+		transport.Proxy = nil
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var dialer net.Dialer
+			return dialer.DialContext(ctx, "unix", path) //nolint:wrapcheck // names the socket
+		}
 	}
 	return transport, nil
 }

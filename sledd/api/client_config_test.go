@@ -27,6 +27,7 @@ func TestConfigThatCannotWorkIsNamed(t *testing.T) {
 		"no server":       {Config{}, "SLED_SERVER"},
 		"no scheme":       {Config{Server: "10.77.0.1"}, "expected https://ADDRESS"},
 		"other scheme":    {Config{Server: "ftp://10.77.0.1"}, "expected https://ADDRESS"},
+		"no path":         {Config{Server: "unix:sledd.sock"}, "expected https://ADDRESS"},
 		"password":        {Config{Server: "https://u:hidden@10.77.0.1"}, "expected https://ADDRESS and nothing else"},
 		"clear text":      {Config{Server: "http://10.77.0.1"}, "in clear"},
 		"no token file":   {Config{Server: good, TokenFile: filepath.Join(dir, "none")}, "token file"},

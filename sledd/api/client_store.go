@@ -5,6 +5,7 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 )
 
@@ -31,4 +32,13 @@ func (c *Client) HealStore(ctx context.Context) (Store, error) {
 	var usage Store
 	err := c.call(ctx, request{method: http.MethodPost, path: "/v1/store/heal"}, &usage)
 	return usage, err
+}
+
+// Backup returns a snapshot of the store, for role admin.
+func (c *Client) Backup(ctx context.Context) (io.ReadCloser, error) {
+	response, err := c.send(ctx, request{method: http.MethodGet, path: "/v1/store/backup"})
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
 }

@@ -2,7 +2,10 @@
 
 package api
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // KexecModel is the record of kexec on machines of one model.
 type KexecModel struct {
@@ -13,8 +16,24 @@ type KexecModel struct {
 	Confirmed int64      `json:"confirmed" doc:"The installed system confirmed without a cold start in between"`
 	Missed    int64      `json:"missed" doc:"The installed system did not confirm, or only after a cold start"`
 	Rate      *float64   `json:"rate,omitempty" minimum:"0" maximum:"1" doc:"Share of confirmed among confirmed and missed; absent without either"`
-	Last      string     `json:"last" enum:"open,confirmed,missed" doc:"Outcome of the last kexec"`
-	Time      time.Time  `json:"time" doc:"Time of the last kexec"`
+	Last      string     `json:"last,omitempty" enum:"open,confirmed,missed" doc:"Outcome of the last kexec; absent: the machines have started payloads only"`
+	Time      time.Time  `json:"time,omitzero" doc:"Time of the last kexec"`
+	Payloads  Jumps      `json:"payloads,omitzero" doc:"Jumps into payloads, which count in none of the others"`
+}
+
+// Jumps counts those into payloads.
+type Jumps struct {
+	Attempts  int64 `json:"attempts" doc:"Number of jumps. Those that are neither confirmed nor missed are still open, or nothing confirms them"`
+	Confirmed int64 `json:"confirmed" doc:"The payload confirmed"`
+	Missed    int64 `json:"missed" doc:"The payload did not confirm"`
+}
+
+// String implements fmt.Stringer.
+func (j Jumps) String() string {
+	if j.Attempts == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d, %d confirmed, %d missed", j.Attempts, j.Confirmed, j.Missed)
 }
 
 // KexecList is the list of all models, ordered by vendor and product.

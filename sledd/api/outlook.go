@@ -13,6 +13,10 @@ type Outlook struct {
 	Node       string   `json:"node" doc:"Name of the node"`
 	Changed    bool     `json:"changed" doc:"Whether anything would be stored"`
 	Wipes      string   `json:"wipes,omitempty" doc:"The disk whose content would be lost, in a line for people; absent: none" example:"n1: serial:S123 (PM9A3, 1.9 TB), generation 1 -> 2, image A -> B"`
+	Memory     bool     `json:"memory,omitempty" doc:"True if the image runs from memory: the disks of the node are left as they are"`
+	Kind       string   `json:"kind,omitempty" doc:"Kind of an image that runs from memory, for people" example:"kernel, multiboot"`
+	Bytes      int64    `json:"bytes,omitempty" doc:"Size of an image that runs from memory"`
+	Warning    string   `json:"warning,omitempty" doc:"Why the node waits for an operator after a power cut, in a line for people; absent: it runs again by itself, or has an image on its disk" example:"it has keys, so after a power cut it waits for an operator: its console is not recorded (docs/admission.md)"`
 	When       string   `json:"when,omitempty" enum:"now,next_boot,after_detour" doc:"When the node would act on it: now, as it waits in the Sled system, at its next boot, or at the boot after its detour; absent: the generation does not rise"`
 	Why        []string `json:"why,omitempty" enum:"first,image,capture,disk,configure,wipe,wipe_method,verify,seed,reimage" doc:"Why the generation would rise: first: the node is not bound. reimage: it was requested. Else what changes"`
 	Before     int64    `json:"before" doc:"Generation before: of the binding, without one that of the last plan; 0: none yet"`

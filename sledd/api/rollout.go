@@ -16,7 +16,10 @@ type RolloutSpec struct {
 	FailureBudget  string         `json:"failure_budget,omitempty" doc:"Number of nodes that may fail; one more stops the rollout. Default 0" pattern:"^([0-9]{1,5}|[0-9]{1,3}%)?$" example:"25%"`
 	Pause          int            `json:"pause,omitempty" doc:"Seconds between two waves" minimum:"0" maximum:"86400"`
 	Limits
-	Again bool `json:"again,omitempty" doc:"Image each node even if its binding is satisfied; once, however often the rollout is resumed"`
+	Memory []string `json:"memory,omitempty" maxItems:"10000" doc:"Those of nodes, by the same name or MAC, whose disks are left as they are, since their image runs from memory: outlook of a dry run of their bindings. They count for no limit. Not stored" nullable:"false"`
+	// Command is for people: it resumes the rollout.
+	Command []string `json:"command,omitempty" maxItems:"64" doc:"Words of the command that sent the newest request, which resumes the rollout. Values that may be secret are left out" nullable:"false"`
+	Again   bool     `json:"again,omitempty" doc:"Image each node even if its binding is satisfied; once, however often the rollout is resumed"`
 }
 
 // RolloutState is the state of a rollout.
@@ -100,7 +103,7 @@ type NodeRun struct {
 	Begin       time.Time         `json:"begin,omitzero" doc:"Start of the last attempt"`
 	End         time.Time         `json:"end,omitzero"`
 	Stages      []Stage           `json:"stages,omitempty" doc:"Stages of its timeline at its end"`
-	Start       string            `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How its system was started"`
+	Start       string            `json:"start,omitempty" enum:"kexec,reboot,fallback,memory" doc:"How its system was started"`
 	Log         Raw               `json:"log,omitzero" doc:"Last lines of its log, if it failed"`
 }
 

@@ -99,6 +99,7 @@ type Binding struct {
 	SeedNumber     int64     `json:"seed_number,omitempty" doc:"Number of the seed; rises when host name, keys or user data change"`
 	SeedDiffers    bool      `json:"seed_differs,omitempty" doc:"True if the installed system has an earlier seed: host name, keys or user data were changed since, and take effect with the next image"`
 	Outlook        *Outlook  `json:"outlook,omitempty" doc:"Only in the response to a dry run"`
+	Memory         bool      `json:"memory,omitempty" doc:"True if the image runs from memory: the disks of the node are left as they are"`
 	Satisfied      bool      `json:"satisfied" doc:"True once the node was observed to have completed this generation"`
 }
 
@@ -121,12 +122,16 @@ type Status struct {
 	Code         int        `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
 	Reason       Prose      `json:"reason,omitzero"`
 	Detail       Prose      `json:"detail,omitzero" doc:"Detail of the last step that reported one, such as the mode of a write and its reason"`
+	Memory       bool       `json:"memory,omitempty" doc:"True if the node was started from memory: what is on its disk does not run"`
+	Confirmed    Prose      `json:"confirmed,omitzero" doc:"How a payload confirmed that it runs, for people" example:"by http 0.4 s after the jump"`
 	DiskKept     bool       `json:"disk_kept,omitempty" doc:"True from a capture of the disk until the next write to it: without a binding, the node starts its own system"`
 	Erased       *Erased    `json:"erased,omitempty" doc:"Disks that a wipe of this boot has erased, and that no step has written to since: a plan of the same boot does not erase them again"`
-	Start        string     `json:"start,omitempty" enum:"kexec,reboot,fallback" doc:"How the installed system was started: by kexec, by a reboot as in its plan, or by a reboot after a failed kexec"`
+	Start        string     `json:"start,omitempty" enum:"kexec,reboot,fallback,memory" doc:"How the system was started: by kexec, by a reboot as in its plan, by a reboot after a failed kexec, or from memory"`
 	StartNote    Prose      `json:"start_note,omitzero" doc:"Why the plan has reboot although boot is auto"`
 	OS           *OS        `json:"os,omitempty" doc:"Report of the installed system"`
 	Run          Run        `json:"run,omitzero" doc:"Newest plan that the node got"`
+	Stamp        Stamp      `json:"stamp,omitzero" doc:"Newest plan that has started to configure a disk, which bears its stamp (contract/plan.md, Stamps)"`
+	Released     string     `json:"released,omitempty" doc:"Epoch of the store in which an operator released the node: until the next configure no disk is ahead of its plan"`
 	Before       Phase      `json:"before,omitempty" doc:"In phase rescue: the phase to return to when the rescue ends"`
 	Withheld     time.Time  `json:"withheld,omitzero" doc:"Since when a secret is withheld from the running step, or the plan of a capture from the node (contract/admission.md, Rights)"`
 	Since        time.Time  `json:"since,omitzero" doc:"Start of the phase"`
@@ -140,6 +145,7 @@ type Run struct {
 	Generation int64  `json:"generation" doc:"Generation of the plan"`
 	Detour     string `json:"detour,omitempty" doc:"What the plan interrupts the binding for, such as rescue; return: the node leaves it; absent: the plan follows the binding"`
 	After      string `json:"after,omitempty" enum:"hold,poweroff" doc:"What follows the detour; absent: the node continues as without it"`
+	Used       bool   `json:"used,omitempty" doc:"The kernel is that of a job with a kernel, settings or privileges: the node restarts before it does anything else"`
 }
 
 // Progress is the progress of the running step.
@@ -157,7 +163,7 @@ type OS struct {
 	Kernel      Identifier `json:"kernel"`
 	MachineID   Identifier `json:"machine_id"`
 	BootID      Identifier `json:"boot_id"`
-	Start       string     `json:"start,omitempty" enum:"kexec,firmware" doc:"Whether its kernel was started by kexec or by the firmware"`
+	Start       string     `json:"start,omitempty" enum:"kexec,firmware,memory" doc:"Whether its kernel was started by kexec or by the firmware, or it was started from memory"`
 	BootOrder   Identifier `json:"boot_order,omitzero" doc:"What the firmware boots first: disk, network or unknown"`
 	BootCurrent Identifier `json:"boot_current,omitzero" doc:"Number and name of the firmware's boot entry of the last cold start"`
 	HostKey     HostKey    `json:"host_key,omitzero" pattern:"^(ssh-ed25519|ecdsa-sha2-nistp256|ssh-rsa) [A-Za-z0-9+/]{68,}={0,2}$" doc:"Host key of its SSH server, in the format of known_hosts; absent: none was made"`
@@ -187,7 +193,7 @@ type Event struct {
 	Time       time.Time  `json:"time"`
 	MAC        string     `json:"mac"`
 	Name       string     `json:"name,omitempty" doc:"Name of the node then"`
-	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,flood,upload,disk,hold,job"`
+	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,flood,upload,disk,hold,job,release"`
 	Generation int64      `json:"generation,omitempty"`
 	Run        int64      `json:"run,omitempty" doc:"Number of the plan, of the kinds plan, begin and end"`
 	Detour     string     `json:"detour,omitempty" doc:"What a plan interrupts the binding for, as in the status of the node"`
@@ -331,15 +337,4 @@ type Boot struct {
 // OperatorList is the list of all operators, ordered by name.
 type OperatorList struct {
 	Items []Operator `json:"items" nullable:"false"`
-}
-
-// Store is the identity of sledd's store, and how full it is.
-type Store struct {
-	Fleet   string   `json:"fleet" doc:"UUID of the fleet, made at the first start on an empty store"`
-	HashKey string   `json:"hash_key,omitempty" doc:"Key of the fleet, 64 hexadecimal digits, only for role operate: user_data_sha256 is hmac-sha256: and the HMAC-SHA256 of the user data with these digits as the key. Clients keep it nowhere"`
-	Bytes   int64    `json:"bytes" doc:"Size of the database file"`
-	InUse   int64    `json:"in_use" doc:"Bytes of the file that are in use, including the history of the last minutes"`
-	Quota   int64    `json:"quota" doc:"Size at which nothing more can be written; 0: unknown"`
-	Alarms  []string `json:"alarms" nullable:"false" doc:"Alarms of etcd, such as NOSPACE"`
-	Refused []string `json:"refused" nullable:"false" doc:"Whose writes are refused, so that there is room for those of operators"`
 }

@@ -13,12 +13,15 @@ const (
 	WaitsForDecision = "contested" // a secret is withheld until an operator decides between two machines
 	WaitsForReset    = "handover"  // nobody is admitted until the machine was reset
 	WaitsForAdmit    = "claim"     // a machine is admitted only if an operator acts
+	WaitsForRelease  = "release"   // the store was restored, and an operator has not released the node
 	WaitsForBoot     = "boot"      // what is requested happens at the next boot of the node
+	WaitsForImage    = "image"     // the image of its job is not registered
+	WaitsForPayload  = "payload"   // its payload has started, and has not confirmed
 )
 
 // Wait is why a node does not move on although nothing has failed.
 type Wait struct {
-	Kind   string    `json:"kind" enum:"rival,contested,handover,claim,boot"`
+	Kind   string    `json:"kind" enum:"rival,contested,handover,claim,release,boot,image,payload"`
 	For    string    `json:"for" example:"a rival (rival_time)" doc:"For people: what it waits for"`
 	Until  time.Time `json:"until,omitzero" doc:"When the wait ends at the latest; absent: time does not end it"`
 	EndsBy string    `json:"ends_by,omitempty" example:"sledctl admit n1 CODE" doc:"Command that ends it"`

@@ -19,7 +19,7 @@ const (
 	Capturing   Phase = "capturing"   // step capture is running
 	Starting    Phase = "starting"    // the installed system was started, and has not reported yet
 	Operational Phase = "operational" // the installed system reported that it runs
-	Unconfirmed Phase = "unconfirmed" // the installed system was started, and cannot report: its binding has configure: none
+	Unconfirmed Phase = "unconfirmed" // the system was started, and cannot report: its binding has configure: none, or its image confirm: none
 	Wiped       Phase = "wiped"       // wiped on request, waiting in the Sled system
 	Captured    Phase = "captured"    // an image was captured from its disk; the node's own system is booting
 	UnderRescue Phase = "rescue"      // step rescue is running; status.before is the phase it interrupted
@@ -204,9 +204,11 @@ type ImageSpec struct {
 	Signature    string            `json:"signature,omitempty" doc:"Ed25519 signature of statement, 64 bytes in base64, as sledc sign prints it. It can be added or replaced later." pattern:"^([A-Za-z0-9+/]{86}==)?$"`
 	Statement    string            `json:"statement,omitempty" doc:"What signature is over, as sledc sign prints it, image 2 name=NAME line=LINE signed=DATE digest=DIGEST. Set both or neither." maxLength:"512" example:"image 2 name=debian-12-v1 line=debian-12 signed=2026-11-23T15:50:00Z digest=sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
 	Architecture string            `json:"architecture,omitempty" doc:"Architecture of the system in it. Default: x86_64." enum:"x86_64,arm64"`
-	Kind         string            `json:"kind,omitempty" doc:"What the image holds: a whole disk, or one squashfs with a root filesystem or a kernel. Nodes are bound to disks only. Default: disk." enum:"disk,root,kernel"`
+	Kind         string            `json:"kind,omitempty" doc:"What the image holds: a whole disk, or one squashfs with a root filesystem or a kernel. Nodes are bound to disks, roots and payloads. Default: disk." enum:"disk,root,kernel"`
+	NFS          string            `json:"nfs,omitempty" doc:"NFS export, HOST:/PATH, that has the unpacked image as DIGEST.squashfs, for kind root. Jobs with root net read it there." pattern:"^(([A-Za-z0-9.-]{1,253}|\\[[0-9a-fA-F:.]{1,253}\\]):/([A-Za-z0-9._-][A-Za-z0-9._/-]*)?)?$" maxLength:"1024" example:"10.77.0.1:/srv/sled/images"`
 	Container    *Container        `json:"container,omitempty" doc:"How its container image is started, for kind root. Role image reads it from the registry."`
 	Kernel       *Kernel           `json:"kernel,omitempty" doc:"What its kernel is, for kind kernel. Role image reads it from the files."`
+	Payload      *Payload          `json:"payload,omitempty" doc:"How its kernel is started instead of an installed system, for kind kernel: an image has kernel or payload. Role image sets it."`
 	Labels       map[string]string `json:"labels,omitempty" doc:"Labels for selection, free to choose." maxProperties:"64"`
 }
 
@@ -241,7 +243,18 @@ type Container struct {
 // Kernel is an item of kernel. What its kernel is, for kind kernel. Role image reads it from the files.
 type Kernel struct {
 	Release string   `json:"release" doc:"Release of the kernel, as uname -r prints it." pattern:"^[A-Za-z0-9.+~_-]{1,64}$" example:"6.12.107+deb13-amd64"`
-	Drivers []string `json:"drivers,omitempty" doc:"Its drivers of network interfaces, as lsmod shows them." maxItems:"4096" nullable:"false" example:"[\"virtio_net\",\"e1000e\"]"`
+	Drivers []string `json:"drivers,omitempty" doc:"Its drivers of network interfaces, and nfsv3 and dm_verity if it has them, as lsmod shows them." maxItems:"4096" nullable:"false" example:"[\"virtio_net\",\"e1000e\"]"`
+}
+
+// Payload is an item of payload. How its kernel is started instead of an installed system, for kind kernel: an
+// image has kernel or payload. Role image sets it.
+type Payload struct {
+	Format    string `json:"format" doc:"How the kernel is loaded." enum:"linux,multiboot"`
+	Arguments string `json:"arguments,omitempty" doc:"Arguments of the kernel. The node replaces {address}, {mac}, {rsdp} (address of the ACPI tables) and {confirm} (URL of the confirmation)." maxLength:"1024" example:"console=ttyS0 up={confirm}"`
+	RealMode  bool   `json:"real_mode,omitempty" doc:"Enter the kernel in real mode, as loaders that call the BIOS need. For format linux."`
+	Confirm   string `json:"confirm,omitempty" doc:"How it reports that it runs: it requests the URL of the confirmation, its console shows console, or none, which ends in phase unconfirmed." enum:"none,http,console"`
+	Console   string `json:"console,omitempty" doc:"Text on the recorded console that confirms, for confirm console." maxLength:"256" example:"Pass:  1"`
+	Timeout   int64  `json:"timeout,omitempty" doc:"Seconds from the start to the confirmation. Default: 300." minimum:"10" maximum:"86400"`
 }
 
 // SameDesired reports whether two bindings of a node leave its disk alike: a change from one to the other raises no

@@ -74,6 +74,17 @@ func (s *Sledd) Register(name string) api.ImageSpec {
 	return image.ImageSpec
 }
 
+// RegisterRoot registers an image for jobs.
+func (s *Sledd) RegisterRoot(name string) {
+	s.t.Helper()
+	_, err := s.client.PutImage(s.t.Context(), api.ImageSpec{Name: name, Kind: api.RootImage, Digest: DigestOf(name),
+		URLs: []string{"http://10.77.0.1/images/" + name}, Bytes: 1 << 27, FileBytes: 1 << 26,
+		Container: &api.Container{Command: []string{"/bin/" + name}}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // Bind stores a binding.
 func (s *Sledd) Bind(spec api.BindingSpec, options ...api.Option) api.Binding {
 	s.t.Helper()

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
+	"io"
 	"log/slog"
 	"net"
 	"net/http/httptest"
@@ -51,6 +52,8 @@ type Options struct {
 	Now   func() time.Time // default: the real clock
 	// ConsoleDirectory holds the records of consoles.
 	ConsoleDirectory string
+	// UploadDirectory is where files of jobs arrive; default: sledd does not know it.
+	UploadDirectory string
 	// ReadTimeout is the time for a request to arrive; default: as in production.
 	ReadTimeout time.Duration
 	// Heartbeat is the time between two checks of the token of a stream; default: as in production.
@@ -71,6 +74,8 @@ type Options struct {
 	Links link.Table
 	// Socket is the path of a unix socket to serve on too, as for a web server in front.
 	Socket string
+	// Address is where it listens, HOST:PORT; default: a free port of loopback.
+	Address string
 }
 
 // Sledd is a running one, in process. Its methods end the test when they fail.
@@ -109,7 +114,7 @@ func StartWith(t testing.TB, options Options) *Sledd {
 	}
 	s := &Sledd{Token: AdminToken, t: t, options: options}
 	t.Cleanup(s.Stop)
-	s.serve(listen(t, "127.0.0.1:0"))
+	s.serve(listen(t, cmp.Or(options.Address, "127.0.0.1:0")))
 	if _, err := s.Fleet.Identity(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +166,7 @@ func (s *Sledd) load() (*quirk.List, *seal.Box) {
 // serve starts all of sledd but the store.
 func (s *Sledd) serve(listener net.Listener) {
 	quirks, box := s.load()
-	log, measure := slog.New(slog.DiscardHandler), metrics.New()
+	log, measure := slog.New(slog.DiscardHandler), metrics.New(Version)
 	s.Hub = events.New(s.options.Store, log)
 	measure.Watch(s.Hub)
 	s.Capacity = capacity.New(size(s.options.Store), log)
@@ -170,17 +175,20 @@ func (s *Sledd) serve(listener net.Listener) {
 		Policy: nodetx.Policy{Rules: quick()}}
 	db.Mirror(s.Hub)
 	s.Fleet = &fleet.Fleet{DB: db, Quirks: quirks, ImageURLs: images, UploadURL: upload,
-		Multicast: s.options.Sender != nil}
+		Multicast: s.options.Sender != nil, Recorded: console.Directory(s.options.ConsoleDirectory).Has}
+	measure.Backup(s.Fleet.NewestBackup)
 	erasures := erasure.New(db.Store, erasureKey)
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
 		Erasures: erasures, Capacity: s.Capacity, ImageKeys: s.options.ImageKeys, ImageURLs: images, UploadURL: upload,
-		Sender: s.options.Sender, Relays: s.options.Relays, System: system})
+		Uploads: &intake.Uploads{Directory: s.options.UploadDirectory}, Sender: s.options.Sender,
+		Relays: s.options.Relays, System: system})
 	measure.Gate(nodes.Gate)
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
 	web := httptest.NewUnstartedServer(nil)
 	web.Config = server.Web((&server.Server{Fleet: s.Fleet, Intake: nodes, Rollouts: rolloutstore.New(db),
-		Hub: s.Hub, Capacity: s.Capacity, Audit: audit.New(measured, log, db.Now), Erasures: erasures,
+		Hub: s.Hub, Capacity: s.Capacity, Backup: backups(s.options.Store),
+		Audit: audit.New(measured, log, db.Now), Erasures: erasures,
 		Metrics: measure, Log: log, Version: Version, Stopping: stopping, Heartbeat: s.options.Heartbeat,
 		Consoles: console.Directory(s.options.ConsoleDirectory), Links: s.options.Links,
 		Loopback: !s.options.Routed}).Handler(), log)
@@ -243,6 +251,14 @@ func (boundless) Usage(context.Context) (store.Usage, error) { return store.Usag
 func (boundless) Compact(context.Context, int64) error       { return nil }
 func (boundless) Heal(context.Context) error                 { return nil }
 
+// backups returns what makes backups of a store; nil: nothing.
+func backups(s store.Store) func(context.Context) (io.ReadCloser, error) {
+	if etcd, ok := s.(*store.Etcd); ok {
+		return etcd.Backup
+	}
+	return nil
+}
+
 // Stop is an outage: requests that run end, nobody listens at URL any more, and the store stays.
 func (s *Sledd) Stop() {
 	if s.stop != nil {
@@ -260,8 +276,21 @@ func (s *Sledd) Resume() {
 	s.serve(listen(s.t, s.address))
 }
 
+// Socket is the path of its unix socket.
+func (s *Sledd) Socket() string { return s.options.Socket }
+
 // Client speaks to it as admin.
 func (s *Sledd) Client() *api.Client { return s.client }
+
+// Stamp is that of a plan of the nth node (contract/plan.md, "Stamps").
+func (s *Sledd) Stamp(n int, generation, run int64) string {
+	s.t.Helper()
+	tx, err := s.Fleet.Load(s.t.Context(), MAC(n))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return tx.Stamp(generation, run)
+}
 
 // HashOf is the hash that stands for user data in its bindings.
 func (s *Sledd) HashOf(userData string) string {

@@ -37,7 +37,7 @@ func command() *cobra.Command {
 	}
 	s.flags(root.Flags())
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 80 "))
-	root.AddCommand(&cobra.Command{
+	root.AddCommand(restoreCommand(), &cobra.Command{
 		Use:   "openapi",
 		Short: "Print the OpenAPI document of the operator API",
 		Args:  cobra.NoArgs,

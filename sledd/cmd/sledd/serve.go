@@ -82,7 +82,7 @@ func serve(ctx context.Context, s settings) error {
 	}()
 	go parts.Hub.Run(background)
 	go parts.Capacity.Run(background)
-	go parts.Intake.Tidy(background)
+	go parts.Intake.Tidy(background, parts.Consoles, log)
 	go parts.Intake.WatchConsoles(background, parts.Consoles, log)
 	go parts.Fleet.KeepUses(background)
 	go parts.Fleet.FollowStarts(background, log)
@@ -155,7 +155,7 @@ func imageKeys(file string) (imagefile.Keys, error) {
 
 // assemble connects all of sledd with a store.
 func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *server.Server {
-	measure := metrics.New()
+	measure := metrics.New(version)
 	gauge := capacity.New(etcd, log)
 	measure.Size(gauge.Known)
 	measured := measure.Measure(gauge.Count(etcd))
@@ -166,7 +166,14 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 	db := &nodetx.DB{Store: audit.Watched{Store: measured}, Kexec: measure.Kexec, Policy: s.policy(), Box: given.box}
 	db.Mirror(hub)
 	operators := &fleet.Fleet{DB: db, Quirks: given.quirks, ImageURLs: s.imageURLs, UploadURL: s.uploadURL,
-		Multicast: given.sender != nil}
+		Multicast: given.sender != nil, Recorded: console.Directory(s.consoles).Has}
+	measure.Backup(operators.NewestBackup)
+	measure.Drift(operators.Drift)
+	if s.certificate != "" {
+		measure.Certificate(s.certificate)
+	}
+	rollouts := rolloutstore.New(db)
+	measure.Rollouts(rollouts.List)
 	erasures := erasure.New(measured, given.erases)
 	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, Capacity: gauge,
 		ImageKeys: given.keys, Quirks: given.quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs,
@@ -174,8 +181,9 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 		Uploads: &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
 		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	measure.Gate(nodes.Gate)
-	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rolloutstore.New(db), Hub: hub, Capacity: gauge,
-		Audit: audit.New(measured, log, db.Now), Erasures: erasures,
+	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts, Hub: hub, Capacity: gauge,
+		Backup: etcd.Backup,
+		Audit:  audit.New(measured, log, db.Now), Erasures: erasures,
 		Metrics: measure, Log: log, Version: version, Consoles: console.Directory(s.consoles), Links: link.Kernel{},
 		Multicast: casting}
 }

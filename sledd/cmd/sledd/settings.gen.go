@@ -20,6 +20,7 @@ type settings struct {
 	uploadQuota     int64
 	imageKeys       string
 	consoles        string
+	certificate     string
 	multicast       string
 	multicastState  string
 	relays          []string
@@ -65,6 +66,8 @@ func (s *settings) flags(f *pflag.FlagSet) {
 		"PEM file of the public keys that images are signed with; only such a signature publishes a captured disk")
 	f.StringVar(&s.consoles, "console-directory", "",
 		"directory of recorded consoles, MAC.log (MAC with hyphens); sledd reads it, also for claim codes")
+	f.StringVar(&s.certificate, "certificate", "",
+		"PEM file of the certificate of the web server in front: the metrics have the time when it expires")
 	f.StringVar(&s.multicast, "multicast", "",
 		"ADDRESS:PORT at which sledc send sends the images to many nodes at once; IPv4")
 	f.StringVar(&s.multicastState, "multicast-state", "",

@@ -17,10 +17,15 @@ func (w *work) back() *Back {
 	return &Back{ID: w.Incumbent.ID, Level: min(w.Incumbent.Level, Proven), HoldFrom: holdFrom}
 }
 
-// returns reports whether a claim is admitted as the next boot of the incumbent that left last.
+// isReturn reports whether a claim is the next boot of the incumbent that left last, whatever admits it.
+func (w *work) isReturn(claim *Claim) bool {
+	return w.Back != nil && claim.From != "" && claim.From == w.Back.ID
+}
+
+// returns reports whether that alone admits a claim.
 func (w *work) returns(claim *Claim, required Level) bool {
 	switch {
-	case w.Back == nil || claim.From == "" || claim.From != w.Back.ID:
+	case !w.isReturn(claim):
 		return false
 	case claim.Link == LinkOther || !w.Rival.IsZero() || w.Back.Level < required:
 		return false
@@ -44,6 +49,8 @@ func (s *State) MayReturn(rules Rules) string {
 		return "the node has no incumbent"
 	case s.Incumbent.Contested || !s.Rival.IsZero():
 		return "another machine claims to be the node"
+	case s.Incumbent.By == noSecret:
+		return "the node was admitted without a window"
 	case s.Boots >= rules.Boots:
 		return "claims wait for an act of an operator"
 	}

@@ -108,6 +108,26 @@ func TestAReturnIsNoActOfAnOperator(t *testing.T) {
 	s.refused("after ten boots", s.speak("b"))
 }
 
+// TestAReturnWithEvidence: a claim with a ticket is the return, also if the console admits it, or raises it later.
+func TestAReturnWithEvidence(t *testing.T) {
+	for _, early := range []bool{true, false} {
+		for _, from := range []string{"a", "z"} {
+			s := left(t, admission.Expected)
+			s.node.Unfinished, s.state.Boots = true, 1
+			s.back("b", from, admission.LinkUnknown)
+			if early || from == "z" {
+				s.do(admission.Prove{Code: "code-b", Evidence: admission.Console})
+			}
+			s.speak("b")
+			s.do(admission.Prove{Code: "code-b", Evidence: admission.Console})
+			now, want := s.state.Incumbent, from == "a"
+			if now == nil || now.By != "console" || now.Returned() != want || (s.state.Boots == 1) != want {
+				t.Errorf("from %s, early %t: %+v, %d boots", from, early, now, s.state.Boots)
+			}
+		}
+	}
+}
+
 // TestWhatIsNoReturn tries what would make more of a ticket.
 func TestWhatIsNoReturn(t *testing.T) {
 	for what, attempt := range map[string]func(s *story){

@@ -53,6 +53,7 @@ type Expect struct {
 type Admit struct {
 	Code   string
 	Unseen bool
+	By     Operator
 }
 
 // Refuse is an operator's word against the claim with a code.

@@ -56,7 +56,7 @@ func (w *work) collect(claim *Claim) {
 		}
 		claim.add(proof.Evidence)
 		if proof.Evidence == Person {
-			claim.Admitted = proof.At
+			claim.Admitted, claim.Operator = proof.At, proof.Operator
 		}
 		return true
 	})

@@ -38,7 +38,7 @@ func (e Seed) apply(w *work) {
 	}
 	w.out.Standing = Admitted
 	before, now := w.Seeded, &Seeded{Generation: w.Node.Generation, ID: e.ID, Address: w.Incumbent.Address, At: w.Now}
-	if before != nil && before.Generation == now.Generation {
+	if before != nil && before.Generation == now.Generation && !w.Node.Memory {
 		if before.ID == e.ID {
 			return // sent again
 		}
@@ -136,7 +136,7 @@ func (e Admit) apply(w *work) {
 	claim := w.claim(func(claim *Claim) bool { return claim.Code == e.Code })
 	if claim == nil && !e.Unseen && len(w.Claims) >= w.Rules.Claims { // it need not be listed
 		w.out.Standing, w.out.Reason = Waiting, w.closed()
-		w.prove(Proof{Code: e.Code, Evidence: Person, At: w.Now})
+		w.prove(Proof{Code: e.Code, Evidence: Person, At: w.Now, Operator: e.By})
 		w.Boots = 0
 		return
 	}
@@ -144,7 +144,7 @@ func (e Admit) apply(w *work) {
 		return
 	}
 	claim.add(evidence)
-	claim.Admitted, w.Boots = w.Now, 0
+	claim.Admitted, claim.Operator, w.Boots = w.Now, e.By, 0
 	w.Calls++
 	w.wait(w.judge(claim))
 }

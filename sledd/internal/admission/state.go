@@ -90,6 +90,13 @@ type Proof struct {
 	Code     string    `json:"code"`
 	Evidence Evidence  `json:"evidence"`
 	At       time.Time `json:"at"` // the second of the line, or when an operator entered it
+	Operator Operator  `json:"operator,omitzero"`
+}
+
+// Operator is who admitted a claim, and by which program.
+type Operator struct {
+	Name string `json:"name,omitempty"`
+	Via  string `json:"via,omitempty"`
 }
 
 // Claim is one boot that states that it is the node.
@@ -105,10 +112,12 @@ type Claim struct {
 	Since    time.Time  `json:"since"`
 	Seen     time.Time  `json:"seen"` // its last request
 	Evidence []Evidence `json:"evidence,omitempty"`
-	// From is the ID of the incumbent whose ticket it carried, with the evidence Return.
+	// From is the ID of the incumbent whose ticket it carried, with the evidence Return. An incumbent has it only if it is
+	// the return: By may be better evidence.
 	From string `json:"from,omitempty"`
 	// Admitted is when an operator admitted it; zero: not.
 	Admitted time.Time `json:"admitted,omitzero"`
+	Operator Operator  `json:"operator,omitzero"` // who did
 	// Spoke since the incumbent was admitted: it becomes a rival by the incumbent's next word.
 	Spoke bool `json:"spoke,omitempty"`
 	Rival bool `json:"rival,omitempty"`
@@ -165,7 +174,9 @@ type Node struct {
 	Level      Level // required by the site, the node or its binding
 	Generation int64 // of its binding; 0: none
 	Local      bool  // its boot script is "boot the local disk"
-	Payload    bool  // the payload of a job runs
+	Payload    bool  // a payload runs, which may print anything on the console
+	Memory     bool  // its image runs from memory: each boot gets the seed
+	Harmless   bool  // it runs from memory, and has no secret
 	Unfinished bool  // it has a binding that is not satisfied
 	// Start is the slowest known start of a machine of its model; 0: not known.
 	Start time.Duration
@@ -195,6 +206,9 @@ func (c *Claim) add(evidence Evidence) {
 		c.Evidence = append(slices.Clone(c.Evidence), evidence)
 	}
 }
+
+// Returned reports whether it is the next boot of the incumbent before.
+func (i *Incumbent) Returned() bool { return i != nil && i.From != "" }
 
 // Unproven reports whether a claim or the incumbent has no evidence of level proven.
 func (s *State) Unproven() bool {

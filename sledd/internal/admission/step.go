@@ -21,6 +21,10 @@ func Step(state State, in Input) (State, Outcome) {
 	w := &work{State: state.clone(), Input: in}
 	w.renew()
 	w.expire()
+	if w.Incumbent != nil && w.Incumbent.By == noSecret && !w.Node.Harmless {
+		w.reset("it was admitted without a window, and the node has a secret now")
+		w.out.Standing = Unknown // its request is not its own end
+	}
 	w.OnDisk = w.OnDisk || w.Node.Local
 	if w.runsPayload() {
 		w.Payload = w.Now
@@ -162,6 +166,9 @@ func (w *work) admit(claim Claim, v verdict) {
 		holdFrom = w.heldBefore(holdFrom)
 		w.LastWord = holdFrom // its own word before it left was none of another machine
 	}
+	if !w.isReturn(&claim) {
+		claim.From = ""
+	}
 	claim.Spoke, claim.Rival, w.Left, w.Back, w.OnDisk = false, false, "", nil, w.Node.Local
 	w.Incumbent = &Incumbent{Claim: claim, Level: v.level, By: v.by, At: w.Now, HoldFrom: holdFrom}
 	if w.Window != nil && w.Window.Reset {
@@ -176,7 +183,7 @@ func (w *work) admit(claim Claim, v verdict) {
 	}
 	w.out.Standing = Admitted
 	w.out.Notes = append(w.out.Notes, Note{Kind: AdmittedAs, Claim: claim, Level: v.level, Reason: v.by})
-	if w.Node.Unfinished && v.by != string(Return) {
+	if w.Node.Unfinished && !w.Incumbent.Returned() {
 		if w.Boots++; w.Boots == w.Rules.Boots {
 			w.note(BootsAlarm, claim, fmt.Sprintf("%d admissions without an act of an operator", w.Boots))
 		}

@@ -21,8 +21,8 @@ var floors = [][]string{
 	{"admission", "wording"},
 	{"audit", "console", "ctl/show", "erasure", "events", "report"},
 	{"detour", "double"},
-	{"ctl/ctltest", "ctl/live", "link", "metrics", "multicast", "nodetx", "page"},
-	{"ctl", "fleet", "intake", "rolloutstore"},
+	{"ctl/ctltest", "ctl/live", "link", "multicast", "nodetx", "page"},
+	{"ctl", "fleet", "intake", "metrics", "rolloutstore"},
 	{"web"},
 	{"server"},
 }

@@ -12,14 +12,21 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 )
 
+// Bound is the binding of a node.
+type Bound struct {
+	Is         bool // the node is bound
+	Generation int64
+	Memory     bool // its image runs from memory
+}
+
 // Local reports whether the node boots its own disk: its binding is satisfied, or its system is
-// just starting, or its disk was only read. Everything else boots the Sled system. generation is
-// that of the binding, 0 when there is none.
-func Local(status api.Status, bound bool, generation int64) bool {
-	if !bound {
-		return status.Phase.Installed() || status.DiskKept
+// just starting, or its disk was only read. Everything else boots the Sled system, also a node
+// whose image runs from memory, each time.
+func Local(status api.Status, bound Bound) bool {
+	if !bound.Is {
+		return status.Phase.Installed() && !status.Memory || status.DiskKept
 	}
-	if status.Generation != generation {
+	if status.Generation != bound.Generation || bound.Memory {
 		return false
 	}
 	switch status.Phase {
@@ -58,6 +65,16 @@ func (s System) With(base, address, flavour, architecture string) api.Boot {
 		folder += "-arm64"
 	}
 	return api.Boot{Kernel: folder + "/vmlinuz", Initrd: folder + "/initrd.img", Arguments: s.arguments(address)}
+}
+
+// Secure returns what a node can start itself: the files of the first server of sledd with TLS; empty without one.
+func (s System) Secure(node api.NodeSpec) api.Boot {
+	for _, server := range s.Servers {
+		if strings.HasPrefix(server, "https://") {
+			return s.With(server, node.MAC, node.Flavour, node.Architecture)
+		}
+	}
+	return api.Boot{}
 }
 
 func (s System) folder(base, flavour string) string {

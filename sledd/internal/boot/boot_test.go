@@ -14,17 +14,17 @@ func TestLocal(t *testing.T) {
 	for _, phase := range append(api.Phases(), "") {
 		status := api.Status{Phase: phase, Generation: 3}
 		for _, c := range []struct {
-			bound      bool
-			generation int64
-			want       bool
+			bound boot.Bound
+			want  bool
 		}{
-			{false, 0, phase == api.Operational || phase == api.Unconfirmed},
-			{true, 3, phase == api.Operational || phase == api.Unconfirmed || phase == api.Starting ||
-				phase == api.Captured},
-			{true, 4, false},
+			{boot.Bound{}, phase == api.Operational || phase == api.Unconfirmed},
+			{boot.Bound{Is: true, Generation: 3}, phase == api.Operational || phase == api.Unconfirmed ||
+				phase == api.Starting || phase == api.Captured},
+			{boot.Bound{Is: true, Generation: 4}, false},
+			{boot.Bound{Is: true, Generation: 3, Memory: true}, false},
 		} {
-			if got := boot.Local(status, c.bound, c.generation); got != c.want {
-				t.Errorf("phase %q, bound %v, generation %d of 3: local is %v", phase, c.bound, c.generation, got)
+			if got := boot.Local(status, c.bound); got != c.want {
+				t.Errorf("phase %q, bound %+v, generation 3: local is %v", phase, c.bound, got)
 			}
 		}
 	}

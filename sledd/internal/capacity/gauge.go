@@ -139,6 +139,12 @@ func (g *Gauge) FullSince(at time.Time) bool {
 	return g.refused.After(at)
 }
 
+// Full tells whether no write finds room.
+func (g *Gauge) Full() bool {
+	alarms := g.Known().Alarms
+	return slices.Contains(alarms, store.NoSpace) || slices.Contains(alarms, store.Disk)
+}
+
 // Heal makes room in the store. It continues when the caller does not wait for its end.
 func (g *Gauge) Heal(ctx context.Context) error {
 	g.healing.Lock()
@@ -251,7 +257,7 @@ func (g *Gauge) Count(s store.Store) store.Store { return counted{s, g} }
 // Commit implements store.Store.
 func (c counted) Commit(ctx context.Context, t store.Transaction) (int64, error) {
 	revision, err := c.Store.Commit(ctx, t)
-	if errors.Is(err, store.ErrFull) {
+	if errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrDiskFull) {
 		c.gauge.overflow()
 	}
 	if err != nil {

@@ -25,6 +25,12 @@ func (d Directory) File(address string) string {
 	return filepath.Join(string(d), mac.Hyphens(address)+".log")
 }
 
+// Has reports whether the console of a node is recorded.
+func (d Directory) Has(address string) bool {
+	_, err := os.Stat(d.File(address))
+	return d != "" && err == nil
+}
+
 // Mark tells one content of a record from a later one.
 type Mark struct {
 	inode    uint64
@@ -34,6 +40,9 @@ type Mark struct {
 
 // Mark returns that of the record of a node.
 func (d Directory) Mark(address string) (Mark, error) {
+	if d == "" {
+		return Mark{}, fs.ErrNotExist
+	}
 	info, err := os.Stat(d.File(address))
 	if err != nil {
 		return Mark{}, err //nolint:wrapcheck // names the file
@@ -48,6 +57,9 @@ func (d Directory) Mark(address string) (Mark, error) {
 // Tail returns the end of the record of a node, which starts with a whole line; also the end of the previous file if
 // the current one is shorter than that many bytes.
 func (d Directory) Tail(address string, bytes int64) ([]byte, error) {
+	if d == "" {
+		return nil, fs.ErrNotExist
+	}
 	recorded, whole, err := end(d.File(address), bytes)
 	if err != nil {
 		return nil, err

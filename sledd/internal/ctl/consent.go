@@ -34,7 +34,7 @@ type consent struct {
 
 // preview is the effect of a change that was not made yet.
 type preview struct {
-	lines    []string // for each node that loses something
+	lines    []string // for each node that loses something or gets an image, and warnings
 	more     []string // what else changes, and what stays; for --dry-run
 	sum      string   // over all lines
 	question string   // asked on a terminal; empty: nothing is lost

@@ -213,3 +213,14 @@ func TestAReplacementIsConfirmed(t *testing.T) {
 	s.asked(exitDone, "y\n", replace, "n1 gets MAC 52:54:00:77:99:01 instead of")
 	s.asked(exitDone, "", replace, "n1 has MAC 52:54:00:77:99:01 already")
 }
+
+// An image that runs from memory wipes nothing, so nobody is asked; who waits for an operator later is told now.
+func TestBindToMemory(t *testing.T) {
+	s := imaged(t, 1)
+	s.RegisterRoot("root")
+	const bind = "bind n1 --image root --allow-unsigned --admission expected --max-wipes 0"
+	s.asked(exitDone, "", bind+" --dry-run=false", "0 of 1 node to wipe: n1: runs root (root, ")
+	s.does(exitDone, bind+" --reimage --keys testdata/key.pub",
+		"n1: warning: it has keys, so after a power cut it waits for an operator")
+	s.does(exitDone, "node get n1", "runs image root from memory")
+}

@@ -80,6 +80,7 @@ var fleetLines = []struct {
 	{"run NODE25 IMAGE -d", exitSled}, {"job list", exitDone}, {"job get 1kq7d2g3r9qa", exitNotFound},
 	{"job logs 1kq7d2g3r9qa", exitNotFound}, {"job files 1kq7d2g3r9qa", exitNotFound},
 	{"job cancel 1kq7d2g3r9qa", exitNotFound},
+	{"backup none.age", exitUsage}, {"release NODE25 NODE26 --dry-run", exitDone}, {"release NODE26 --yes", exitDone},
 	{"rollout abort reimage-1", exitDone},
 	{"operator create backup-of-hall-b-every-night --role read --owner storage-team@hall-b.example.net", exitDone},
 	{"operator delete backup-of-hall-b-every-night", exitDone}, {"store heal", exitDone},

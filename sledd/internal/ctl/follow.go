@@ -157,21 +157,45 @@ func (f *follower) cancel(ctx context.Context) error {
 // progress prints once how far the job is.
 func (f *follower) progress(ctx context.Context) {
 	line, job := "", f.job
+	begun := cmp.Or(job.KernelUp, job.Prepared)
 	switch {
 	case job.State == api.JobWaiting && !job.Reason.IsZero():
 		line = fmt.Sprintf("%s  job %s waits: %s", job.Node, job.ID, job.Reason.String())
 	case job.State == api.JobWaiting:
-		line = fmt.Sprintf("%s  job %s waits for the node", job.Node, job.ID)
+		line = fmt.Sprintf("%s  job %s waits for the node%s", job.Node, job.ID, f.wait(ctx))
+	case job.State == api.JobPreparing && job.Kernel != "" && job.KernelUp.IsZero():
+		line = fmt.Sprintf("%s  job %s: the node starts kernel %s%s", job.Node, job.ID, job.Kernel, f.wait(ctx))
 	case job.State == api.JobPreparing:
 		line = fmt.Sprintf("%s  job %s: the node fetches image %s", job.Node, job.ID, job.Image)
 	case job.State == api.JobRunning || !job.Started.IsZero():
-		line = fmt.Sprintf("%s  image %s%s  %s  job %s runs", job.Node, job.Image, f.size(ctx),
-			wording.Seconds(job.Started.Sub(job.Prepared).Seconds()), job.ID)
+		line = fmt.Sprintf("%s  %simage %s%s  %s  job %s runs", job.Node, jump(job), job.Image, f.size(ctx),
+			wording.Seconds(job.Started.Sub(begun).Seconds()), job.ID)
 	}
 	if line != f.shown && line != "" {
 		f.say("%s", line)
 		f.shown = line
 	}
+}
+
+// jump is how long the start of the kernel has taken; empty: the job has none.
+func jump(job api.Job) string {
+	if job.KernelUp.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf("kernel %s -> %s  %s  ", job.Before, job.Release,
+		wording.Seconds(job.KernelUp.Sub(job.Prepared).Seconds()))
+}
+
+// wait is what the node waits for meanwhile; empty: nothing, or it is not known.
+func (f *follower) wait(ctx context.Context) string {
+	if f.quiet {
+		return ""
+	}
+	node, err := f.client.Node(ctx, f.job.MAC)
+	if err != nil || node.Wait == nil {
+		return ""
+	}
+	return ", which " + cmp.Or(node.Wait.Hint(), node.Wait.Text())
 }
 
 // size of the image, if it is known still.
@@ -243,6 +267,9 @@ func jobEnd(j api.Job) string {
 	if !j.Reason.IsZero() {
 		line += ": " + j.Reason.String()
 	}
+	if j.Energy != nil {
+		line += "; " + wording.Energy(j.Energy)
+	}
 	then := map[string]string{api.AfterHold: "waits in the Sled system", api.AfterPoweroff: "switches itself off"}[j.After]
 	return fmt.Sprintf("%s; %s %s", line, cmp.Or(j.Node, j.MAC), cmp.Or(then, "continues as before"))
 }
@@ -252,6 +279,7 @@ const (
 	endedByPayload = "payload"
 	endedByTimeout = "timeout"
 	endedByCancel  = "cancel"
+	endedBySled    = "sled"
 )
 
 // jobExit is the exit code for the end of a job.
@@ -261,7 +289,7 @@ func jobExit(j api.Job) int {
 		return exitTimeout
 	case j.State == api.JobCancelled || j.EndedBy == endedByCancel:
 		return exitInterrupted
-	case j.State != api.JobDone && j.EndedBy != "memory":
+	case j.State != api.JobDone && j.EndedBy != "memory" && j.EndedBy != endedBySled: // 126 and 127 are Sled's
 		return exitSled
 	case j.Exit != nil:
 		return *j.Exit

@@ -16,7 +16,8 @@ func (a *app) kexecCommand() *cobra.Command {
 		Use: "stats", Short: "Show how often kexec succeeds on each hardware model",
 		Long: `Shows, for each hardware model, how often an installed system was started by
 kexec, how often it confirmed, and how often it did not (missed). With
-boot=auto, a node whose last kexec was missed is started through its firmware.`,
+boot=auto, a node whose last kexec was missed is started through its firmware.
+Jumps into payloads (docs/payloads.md) are counted apart.`,
 		Example: "  sledctl kexec stats", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printAll(cmd.Context(), a, (*api.Client).Kexecs, a.KexecColumns())

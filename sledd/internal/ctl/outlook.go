@@ -32,23 +32,33 @@ func outlooks(
 // previewOf puts the outlooks of bindings into words.
 func previewOf(all []api.Outlook) preview {
 	p := preview{}
+	var memory []string
 	for _, o := range all {
-		if o.Wipes != "" {
+		switch {
+		case o.Wipes != "":
 			p.lines = append(p.lines, wording.Outlook(o))
-		} else {
+		case o.Memory && len(o.Why) > 0:
+			memory = append(memory, wording.Outlook(o))
+		default:
 			p.more = append(p.more, wording.Outlook(o))
+		}
+		if o.Warning != "" && o.Changed {
+			memory = append(memory, o.Node+": warning: "+o.Warning)
 		}
 		if o.Again() {
 			p.again = append(p.again, o.Node)
 		}
 	}
 	p.wiped = len(p.lines)
+	p.lines = append(p.lines, memory...)
 	p.sum = fmt.Sprintf("%d of %s to wipe", p.wiped, wording.Nodes(len(all)))
 	if first := p.wiped - len(p.again); first > 0 {
 		p.sum += fmt.Sprintf(", %d of them for the first time", first)
 	}
-	if p.wiped > 0 {
+	if len(p.lines) > 0 {
 		p.sum += ":"
+	}
+	if p.wiped > 0 {
 		p.question = fmt.Sprintf("Wipe %s?", wording.Nodes(p.wiped))
 	}
 	return p

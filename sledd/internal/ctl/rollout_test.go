@@ -137,7 +137,7 @@ func TestRolloutAgainstSledd(t *testing.T) {
 	s.does(exitDone, "rollout list", "canary n1 failed: wipe: 2 disks match")
 	s.does(exitDone, "rollout report -o json", "vda LAB-0001 matches")
 	s.does(exitFailed, "rollout watch", "was stopped: canary n1 failed")
-	s.does(exitDone, "rollout abort reimage-1", "aborted by admin; stopped before: canary n1 failed")
+	s.does(exitDone, "rollout abort reimage-1", "aborted by admin via sledctl; stopped before: canary n1 failed")
 	s.does(exitUsage, "rollout watch -o json", "sledctl rollout get")
 }
 

@@ -46,7 +46,7 @@ API of sledd.
 
 Server and token come from flags, from the environment, or from a context (see
 sledctl context):
-  SLED_SERVER      URL of the boot server, https://ADDRESS
+  SLED_SERVER      https://ADDRESS of the boot server, or on it unix:SOCKET
   SLED_TOKEN_FILE  file that holds an operator's token
   SLED_TOKEN       the token itself
   SLED_CA          PEM file with the CA of the server's certificate
@@ -113,6 +113,7 @@ func (a *app) root() *cobra.Command {
 		a.runCommand(), a.jobCommand(), a.rescueCommand(), a.claimsCommand(), a.admitCommand(), a.refuseCommand(),
 		a.revokeCommand(), a.ackCommand(),
 		a.kexecCommand(), a.erasureCommand(), a.operatorCommand(), a.auditCommand(), a.storeCommand(),
+		a.backupCommand(), a.releaseCommand(),
 		a.simCommand(), a.checkHistoryCommand(), a.contextCommand(), a.versionCommand())
 	root.SetHelpCommandGroupID(operate)
 	root.SetCompletionCommandGroupID(operate)

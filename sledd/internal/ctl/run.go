@@ -45,6 +45,7 @@ func sledFailed(err error) error {
 type runFlags struct {
 	spec            api.JobSpec
 	labels, secrets []string
+	arguments       []string // of the kernel
 	entrypoint      string
 	timeout, grace  time.Duration
 	detach          bool
@@ -64,12 +65,18 @@ Standard output and standard error are those of the payload, byte for byte, as
 it writes them; a terminal gets them unchanged. Lines of sledctl are on
 standard error. Ctrl-C sends SIGTERM to the payload, a second one SIGKILL.
 
+With --kernel, the node starts the Sled system on that kernel first. After such
+a job, and one with --tune or --privileged, it restarts before it does anything
+else.
+
 The exit code is that of the payload, 128+N if signal N ended it, 124 after
 --timeout, 130 after Ctrl-C, and 125 if Sled failed: its reason is printed.
 As usual, the payload's is 127 if its program is not found, and 126 if that
 cannot be started.`,
 		Example: `  sledctl run n1 hpl-v3 -- ./xhpl 12800
   sledctl run -l rack=a memtester --artefact /out -d
+  sledctl run n1 hpl-v3 --kernel debian-13-6.12.107 \
+    --tune /sys/kernel/mm/transparent_hugepage/enabled=never -- ./xhpl 12800
   sledctl run n1 burn-in --interrupt --timeout 8h > result.txt`,
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,12 +90,12 @@ cannot be started.`,
 			return sledFailed(f.run(cmd.Context(), a, client))
 		},
 	}
-	f.define(command)
+	f.define(a, command)
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return sledFailed(err) })
 	return command
 }
 
-func (f *runFlags) define(command *cobra.Command) {
+func (f *runFlags) define(a *app, command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringArrayVarP(&f.labels, "label", "l", nil, "take a node with this label (repeatable; all must match)")
 	flags.StringVar(&f.entrypoint, "entrypoint", "", "program to run instead of the entry point of the image")
@@ -96,6 +103,10 @@ func (f *runFlags) define(command *cobra.Command) {
 	flags.StringArrayVar(&f.secrets, "secret", nil, "NAME=FILE: content for /run/secrets/NAME (repeatable)")
 	flags.StringVar(&f.spec.Folder, "workdir", "", "working directory; default: that of the image")
 	flags.StringVarP(&f.spec.User, "user", "u", "", "user and group as numbers, UID:GID; default: those of the image")
+	flags.StringVar(&f.spec.Kernel, "kernel", "", "image of kind kernel to run on; default: that of the Sled system")
+	flags.StringArrayVar(&f.arguments, "kernel-argument", nil, "argument of that kernel (repeatable)")
+	flags.StringArrayVar(&f.spec.Tune, "tune", nil, "PATH=VALUE below /sys or /proc/sys, set first (repeatable)")
+	flags.StringVar(&f.spec.Root, "root", "memory", "memory, or net: the image stays at the boot server, which exports it")
 	flags.BoolVar(&f.spec.Privileged, "privileged", false, "the payload is root on the node, with its devices but disks")
 	flags.StringArrayVar(&f.spec.Artefacts, "artefact", nil, "path to keep, see sledctl job files (repeatable)")
 	flags.DurationVar(&f.timeout, "timeout", time.Hour, "end the payload after this time")
@@ -105,7 +116,13 @@ func (f *runFlags) define(command *cobra.Command) {
 	flags.BoolVar(&f.spec.Interrupt, "interrupt", false, "also on a node whose system runs; it boots again afterwards")
 	flags.BoolVarP(&f.detach, "detach", "d", false, "print the id of the job and leave it; see sledctl job logs")
 	f.consent.define(command)
+	_ = command.RegisterFlagCompletionFunc("kernel", func(cmd *cobra.Command, _ []string, typed string) ([]string,
+		cobra.ShellCompDirective) {
+		return a.completeImages(cmd, nil, typed)
+	})
 	ends := []string{api.AfterReturn, api.AfterHold, api.AfterPoweroff}
+	_ = command.RegisterFlagCompletionFunc("root", cobra.FixedCompletions([]string{"memory", api.NetRoot},
+		cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("after", cobra.FixedCompletions(ends, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -137,6 +154,7 @@ func (f *runFlags) read(a *app, args []string, dash int) error {
 		return usagef("--timeout and --grace are at least 1s")
 	}
 	f.spec.Timeout, f.spec.Grace = int(f.timeout/time.Second), int(f.grace/time.Second)
+	f.spec.Arguments = strings.Join(f.arguments, " ")
 	if f.entrypoint != "" {
 		f.spec.Entrypoint = []string{f.entrypoint}
 	}
@@ -191,6 +209,9 @@ func (f *runFlags) run(ctx context.Context, a *app, client *api.Client) error {
 func runPreview(node api.Node, job api.Job) preview {
 	name := wording.NodeName(node)
 	p := preview{more: []string{fmt.Sprintf("%s: runs image %s once; its disks and its binding stay", name, job.Image)}}
+	if job.Kernel != "" {
+		p.more = append(p.more, fmt.Sprintf("%s: starts kernel %s for it, and restarts afterwards", name, job.Kernel))
+	}
 	if node.Status.Phase.Installed() || node.Status.Phase == api.Captured {
 		p.lines = []string{fmt.Sprintf("%s: its system (%s) ends now or with its next boot; it boots again after the job",
 			name, cmp.Or(wording.Image(node), "unknown image"))}

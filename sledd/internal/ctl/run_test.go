@@ -188,6 +188,7 @@ func TestExitCodesOfRun(t *testing.T) {
 	}{
 		{api.JobFailed, end("timeout", 15), exitTimeout, "signal 15, ended by timeout: because"},
 		{api.JobFailed, end("sled", 0), exitSled, "failed, ended by sled: because"},
+		{api.JobFailed, func(j *api.Job) { end("sled", 0)(j); j.Exit = new(127) }, 127, "exit 127, ended by sled: because"},
 		{api.JobFailed, end("memory", 9), 137, "signal 9, ended by memory: because"},
 		{api.JobLost, end("node", 0), exitSled, "lost"},
 		{api.JobCancelled, end("cancel", 15), exitInterrupted, "ended by cancel"},
@@ -198,6 +199,22 @@ func TestExitCodesOfRun(t *testing.T) {
 		if got := s.sledctl(t, 0, "run", "n1", "hpl"); got.code != c.code || !strings.Contains(got.err, c.said) {
 			t.Errorf("%s: exit %d, want %d; said %s", c.said, got.code, c.code, got.err)
 		}
+	}
+}
+
+func TestTheEnergyOfAJobIsShown(t *testing.T) {
+	s := newJobServer()
+	joules, least, most := 151230.0, 148110.0, 155020.0
+	s.states = []func(*api.Job){s.has(api.JobDone, nil, s.exits(0), func(j *api.Job) {
+		j.Energy = &api.Energy{Joules: &joules, Least: &least, Most: &most, Refresh: 2, Source: api.Clean("redfish n1-bmc")}
+	})}
+	shown := s.sledctl(t, 0, "job", "get", jobID)
+	if said := s.sledctl(t, 0, "run", "n1", "hpl").err; !strings.Contains(strings.Join(strings.Fields(said), " "),
+		"exit 0 after 698.9 s; 151.2 kJ (148.1 kJ to 155.0 kJ, the meter refreshes every 2.0 s); n1 continues") {
+		t.Error(said)
+	}
+	if !strings.Contains(shown.out, "151.2 kJ (148.1 kJ") || !strings.Contains(shown.out, "redfish n1-bmc") {
+		t.Error(shown.out)
 	}
 }
 

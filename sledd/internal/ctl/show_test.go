@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
@@ -43,7 +44,7 @@ func world(t *testing.T) string {
 		"/v1/audit": api.AuditList{Items: []api.AuditRecord{{Time: ctltest.Noon, Operator: "ci", Role: api.Operate,
 			From: "10.0.0.9", Method: "PUT", Path: "/v1/bindings/n1?reimage=true", Node: "n1", Status: 200}}},
 		"/v1/store": api.Store{Fleet: fleetUUID, Bytes: 3 << 30, InUse: 2700 << 20, Quota: 4 << 30, Alarms: []string{},
-			Refused: []string{"machines that are not declared"}},
+			Backup: ctltest.Noon.Add(-26 * time.Hour), Refused: []string{"machines that are not declared"}},
 		"/v1/store/heal": api.Store{Fleet: fleetUUID, Bytes: 20 << 20, InUse: 19 << 20, Quota: 4 << 30,
 			Alarms: []string{"NOSPACE", "CORRUPT"}},
 		"/v1/multicast": api.Multicast{Running: true, Rate: 700000, Refused: map[string]int64{"tag": 3, "field": 0},
@@ -183,5 +184,23 @@ func TestCompletionAsksForNames(t *testing.T) {
 	}
 	if got := sledctl(t, "http://127.0.0.1:1", "", "__complete", "node", "get", ""); got.code != exitDone {
 		t.Errorf("a server that is away breaks the tab key: %+v", got)
+	}
+}
+
+func TestANodeThatRunsFromMemory(t *testing.T) {
+	node := ctltest.Bound(ctltest.Node(7, api.Operational, 0), "arce-hello", 2)
+	node.Status.Image, node.Status.Memory, node.Binding.Memory = "debian-12-v1", true, true
+	node.Status.Confirmed = api.Clean("by http 0.4 s after the jump")
+	url := double(t, map[string]any{"/v1/nodes/n7": node, "/v1/nodes": api.NodeList{Items: []api.Node{node}}})
+	text := strings.Join(strings.Fields(sledctl(t, url, "", "node", "get", "n7").out), " ")
+	for _, want := range []string{"image arce-hello from memory", "confirmed by http 0.4 s after the jump",
+		"disk debian-12-v1, left as it is"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	if list := sledctl(t, url, "", "status", "n7").out; !strings.Contains(list, "arce-hello") ||
+		strings.Contains(list, "debian-12-v1") {
+		t.Error(list)
 	}
 }

@@ -4,6 +4,7 @@ package ctl
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,8 +31,11 @@ type sim struct {
 	*app
 	nodes         int
 	image, file   string
+	servers, boot string
 	loss, seconds float64
 	seed          uint64
+	jobs          bool
+	payload       machines.Payload
 }
 
 func (a *app) simCommand() *cobra.Command {
@@ -46,12 +50,21 @@ prints how long that took.
 The sledd must be at admission level open, with nothing else in its store: this
 is not for a site at work. --loss has a part of the responses not arrive, which
 of them follows from --seed. --history writes all requests and the events of
-each node to a file for sledctl check-history.`,
-		Example: "  sledctl sim --image d12 --nodes 1000 --loss 0.01 --history sim.jsonl",
-		Args:    cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+each node to a file for sledctl check-history.
+
+With --jobs, the nodes are not bound: each gets a job of the image, by a label,
+whose payload prints --output bytes. Ends when all jobs have ended, and prints
+how long it took until the last payload was started, how long a list of the jobs
+takes, and by how much the store has grown.`,
+		Example: "  sledctl sim --image d12 --nodes 1000 --loss 0.01 --history sim.jsonl\n" +
+			"  sledctl sim --image hpl --nodes 300 --jobs",
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.image == "" || s.nodes < 1 || s.nodes > mostSimulated || s.loss < 0 || s.loss > 0.5 {
 				return &usageError{err: fmt.Errorf("sim: --image is required, --nodes is 1 to %d, --loss 0 to 0.5", mostSimulated)}
+			}
+			if s.jobs {
+				return s.runJobs(cmd.Context())
 			}
 			return s.run(cmd.Context())
 		},
@@ -62,7 +75,14 @@ each node to a file for sledctl check-history.`,
 	flags.Float64Var(&s.loss, "loss", 0, "part of the responses that are lost")
 	flags.Uint64Var(&s.seed, "seed", 1, "seed of the losses")
 	flags.Float64Var(&s.seconds, "step-seconds", 0, "seconds that each step takes")
+	flags.StringVar(&s.servers, "servers", "", "URLs of sledd that the nodes call, joined by commas (default --server)")
+	flags.StringVar(&s.boot, "boot-scripts", "", "URLs of their boot scripts, in the same order (default --servers)")
 	flags.StringVar(&s.file, "history", "", "file for the history")
+	flags.BoolVar(&s.jobs, "jobs", false, "give each node a job of the image instead of binding it")
+	flags.IntVar(&s.payload.Output, "output", 0, "bytes that each payload prints")
+	flags.Float64Var(&s.payload.Seconds, "payload-seconds", 20, "seconds that each payload runs")
+	flags.StringVar(&s.payload.Folder, "upload-directory", "",
+		"that of sledd, to store output in it once sledd permits; default: put it to the URL of the plan")
 	return command
 }
 
@@ -92,7 +112,8 @@ func (s *sim) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	settings := machines.Settings{Server: target.Server, CA: target.CAFile, StepSeconds: s.seconds}
+	settings := machines.Settings{Server: cmp.Or(s.servers, target.Server), Boot: s.boot, CA: target.CAFile,
+		StepSeconds: s.seconds}
 	fleet := &machines.Fleet{Dir: directory, Loss: s.loss, Seed: s.seed, History: written, Settings: settings}
 	begin := time.Now()
 	if err := fleet.Run(ctx, macs); err != nil {

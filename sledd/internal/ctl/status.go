@@ -11,6 +11,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
+	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 const statusLong = `Prints one line for each node, the number of nodes by phase, and the alarms that
@@ -60,7 +61,12 @@ func (a *app) statusCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.show(nodes, func() { a.Status(nodes) })
+			return a.show(nodes, func() {
+				a.Status(nodes)
+				if len(args) == 0 {
+					a.newestBackup(cmd.Context(), client)
+				}
+			})
 		},
 	}
 	addFilters(command, &filter)
@@ -99,7 +105,10 @@ func (a *app) shortStatus(ctx context.Context, client *api.Client, filter api.Fi
 		if err != nil {
 			return err
 		}
-		return a.show(nodes, func() { a.Status(nodes) })
+		return a.show(nodes, func() {
+			a.Status(nodes)
+			a.newestBackup(ctx, client)
+		})
 	}
 	filter.Sort, filter.Limit = cmp.Or(filter.Sort, api.SortUrgency), show.Screenful
 	nodes, err := api.First(client.Nodes(ctx, filter), show.Screenful)
@@ -110,7 +119,15 @@ func (a *app) shortStatus(ctx context.Context, client *api.Client, filter api.Fi
 		left := show.First(a.Out, a.Screen, a.StatusColumns(), nodes, show.Screenful)
 		a.NotShown(sum.Total.Nodes-len(nodes)+left, "--failed, --overdue, --drift, --by LABEL or -o wide")
 		_, _ = fmt.Fprintf(a.Out, "\n%s\n", a.Screen.Hang(show.CountText(sum.Total, a.Screen), 2))
+		a.newestBackup(ctx, client)
 	})
+}
+
+// newestBackup prints how old the newest backup is, if one was ever made. The state of the nodes does not depend on it.
+func (a *app) newestBackup(ctx context.Context, client *api.Client) {
+	if usage, err := client.Store(ctx); err == nil && !usage.Backup.IsZero() {
+		_, _ = fmt.Fprintf(a.Out, "newest backup %s ago\n", wording.Age(a.Now(), usage.Backup))
+	}
 }
 
 // isShort reports whether a table gets one screen only.

@@ -65,16 +65,18 @@ func (d *Detour) Entered(line report.Line, from api.Address, now time.Time) (Det
 
 // Node is the state of a node that asks for a plan.
 type Node struct {
-	Status     api.Status
-	Generation int64 // of the binding
-	Bound      bool
-	Satisfied  bool
+	Status    api.Status
+	Bound     boot.Bound
+	Satisfied bool
+	Returned  bool     // it has returned by a ticket for its own next boot
+	System    api.Boot // the Sled system of the boot server, which it can start itself; empty: it cannot
 }
 
 // Plan is what a node does because of a detour.
 type Plan struct {
 	Detour     string // kind of the detour, or Return
 	After      string // what follows the detour; empty: the node continues as without it
+	Used       bool   // nothing else is run on the kernel of this plan, or that it starts
 	Generation int64
 	Steps      []operand.Line // none: the node has its plan already
 }
@@ -88,23 +90,30 @@ func (d *Detour) Next(node Node, given int64) (Plan, bool) {
 		if has && given == d.Run || d.Rescue == nil && d.Job.State == api.JobRunning { // it is started once
 			return Plan{}, true
 		}
-		return Plan{Detour: kind.name(), After: d.after(), Generation: run.Generation, Steps: kind.steps()}, true
+		return Plan{Detour: kind.name(), After: d.after(), Used: d.used(), Generation: run.Generation,
+			Steps: kind.steps()}, true
 	}
+	continues := run.Used && node.Returned // by a kernel that the plan before has started
 	switch {
 	case run.Detour == "" || run.Detour == Return && has:
 		return Plan{}, false
-	case given == 0: // a restart ends a detour, too; but the Sled system was started because of it
-		if run.Detour == Return || !boot.Local(node.Status, node.Bound, node.Generation) {
+	case given == 0 && !continues: // a restart ends a detour, too; but the Sled system was started because of it
+		if run.Detour == Return || !boot.Local(node.Status, node.Bound) {
 			return Plan{}, false
 		}
+		run.Used = false
+	case run.Detour == Return: // its kernel is that of the boot server
+		run.Used = false
 	}
-	return leave(node)
+	return leave(node, run.Used)
 }
 
 // cancelled reports whether the node is to leave its job, although the payload may still run.
 func (d *Detour) cancelled() bool {
 	return d.Rescue == nil && d.Job != nil && !d.Job.Cancelled.IsZero()
 }
+
+func (d *Detour) used() bool { return d.Rescue == nil && d.Job.Spoils() }
 
 // after is what a node does after its job.
 func (d *Detour) after() string {
@@ -115,21 +124,37 @@ func (d *Detour) after() string {
 }
 
 // leave returns the plan by which a node leaves a detour. Nothing is repeated unless the binding has changed: a node
-// that had failed waits, and an interrupted one boots, as it would have without the detour.
-func leave(node Node) (Plan, bool) {
-	same := node.Status.Run.Generation == node.Generation
+// that had failed waits, and an interrupted one boots, as it would have without the detour; what runs from memory is
+// started again. Nobody waits on a used kernel.
+func leave(node Node, used bool) (Plan, bool) {
+	same := node.Status.Run.Generation == node.Bound.Generation
+	local := boot.Local(node.Status, node.Bound)
 	after := node.Status.Run.After
-	verb := "reboot"
+	step := operand.Line{Word: "reboot"}
 	switch {
 	case after == api.AfterPoweroff:
-		verb = "poweroff"
-	case same && after == api.AfterHold:
-		verb = "idle"
-	case boot.Local(node.Status, node.Bound, node.Generation):
-	case node.Status.Phase == api.Failed && same, !node.Bound, node.Satisfied:
-		verb = "idle"
-	case !same:
+		step.Word = "poweroff"
+	case local && (used || !same || after != api.AfterHold):
+	case same && after == api.AfterHold, node.Status.Phase == api.Failed && same, !node.Bound.Is,
+		node.Satisfied && !node.Bound.Memory:
+		step.Word = "idle"
+	case (!same || node.Bound.Memory) && !used:
 		return Plan{}, false
+	case !same || node.Bound.Memory:
+		step.Word = "idle"
 	}
-	return Plan{Detour: Return, After: after, Generation: node.Generation, Steps: []operand.Line{{Word: verb}}}, true
+	if used = used && step.Word == "idle"; used {
+		step = fresh(node.System)
+	}
+	steps := []operand.Line{step}
+	return Plan{Detour: Return, After: after, Used: used, Generation: node.Bound.Generation, Steps: steps}, true
+}
+
+// fresh is the step that starts the Sled system of the boot server.
+func fresh(system api.Boot) operand.Line {
+	if system.Kernel == "" {
+		return operand.Line{Word: "reboot"}
+	}
+	return operand.Line{Word: "start", Operands: []operand.Pair{{Key: "as", Value: "system"},
+		{Key: "vmlinuz", Value: system.Kernel}, {Key: "initrd", Value: system.Initrd}}}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/detour"
 )
 
@@ -14,13 +15,15 @@ func under(run int64) *detour.Detour { return &detour.Detour{Run: run, Rescue: &
 
 func TestNext(t *testing.T) {
 	node := func(phase api.Phase, kind string) detour.Node {
-		return detour.Node{Bound: true, Generation: 3, Status: api.Status{Phase: phase, Generation: 3,
+		return detour.Node{Bound: boot.Bound{Is: true, Generation: 3}, Status: api.Status{Phase: phase, Generation: 3,
 			Run: api.Run{Number: 7, Generation: 3, Detour: kind}}}
 	}
 	newer := node(api.Failed, "rescue")
-	newer.Generation = 4
+	newer.Bound.Generation = 4
+	memory := node(api.Operational, "rescue")
+	memory.Bound.Memory, memory.Satisfied = true, true
 	unbound := node(api.Idle, "rescue")
-	unbound.Bound, unbound.Generation = false, 0
+	unbound.Bound = boot.Bound{}
 	for _, c := range []struct {
 		name   string
 		detour *detour.Detour
@@ -40,6 +43,7 @@ func TestNext(t *testing.T) {
 		{"ended, of a node without a binding", nil, unbound, 7, "idle"},
 		{"ended, and the binding is newer", nil, newer, 7, ""},
 		{"ended, in another boot", nil, node(api.Failed, "rescue"), 0, ""},
+		{"ended, of what runs from memory", nil, memory, 7, ""},
 		{"left", nil, node(api.Failed, detour.Return), 7, ""},
 		{"left, and that plan was lost", nil, node(api.Failed, detour.Return), 6, "idle"},
 	} {

@@ -5,6 +5,7 @@ package detour
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,8 @@ type Job struct {
 	api.Job
 	Run    int64          `json:"run,omitempty"`            // of its plan; 0: not issued yet
 	Source *api.ImageSpec `json:"source,omitempty"`         // the image that the node gets, once it is registered
+	On     *api.ImageSpec `json:"on,omitempty"`             // the kernel that it starts, once that is registered
+	Left   bool           `json:"left,omitempty"`           // the node has left to start that kernel
 	Kill   bool           `json:"kill,omitempty"`           // an operator does not wait for its grace
 	Upload string         `json:"upload,omitempty"`         // URL that its files are put below
 	Sealed string         `json:"sealed_secrets,omitempty"` // the secrets, if sledd has a key for them; secrets is empty then
@@ -55,25 +58,40 @@ func (j *Job) name() string { return "job" }
 
 func (j *Job) state() string { return "taken by job " + j.ID }
 
-// steps fetch the image and run it; none: the image is not registered.
+// steps start the kernel, or fetch the image and run it; none: an image is not registered.
 func (j *Job) steps() []operand.Line {
 	if j.Source == nil {
 		return nil
 	}
-	fetch := []operand.Pair{{Key: "image", Value: strings.Join(j.Source.URLs, ",")},
-		{Key: "digest", Value: j.Source.Digest}}
-	if j.Source.Signature != "" {
-		fetch = append(fetch, operand.Pair{Key: "name", Value: j.Source.Name},
-			operand.Pair{Key: "statement", Value: j.Source.Statement},
-			operand.Pair{Key: "signature", Value: j.Source.Signature})
+	if j.On != nil && j.KernelUp.IsZero() {
+		start := []operand.Pair{{Key: "as", Value: "system"}}
+		if j.Arguments != "" {
+			start = append(start, operand.Pair{Key: "append", Value: j.Arguments})
+		}
+		return []operand.Line{fetch(j.On, api.KernelImage), {Word: "start", Operands: start}}
+	}
+	root := fetch(j.Source, api.RootImage)
+	if j.Root == api.NetRoot {
+		root.Operands = append(root.Operands, operand.Pair{Key: "nfs", Value: j.Source.NFS})
 	}
 	run := []operand.Pair{{Key: "job", Value: j.ID}, {Key: "upload", Value: j.Upload},
 		{Key: "timeout", Value: strconv.Itoa(j.Timeout)}, {Key: "grace", Value: strconv.Itoa(j.Grace)}}
 	if j.Privileged {
 		run = append(run, operand.Pair{Key: "privileged", Value: "yes"})
 	}
-	return []operand.Line{{Word: "fetch", Operands: append(fetch, operand.Pair{Key: "as", Value: "root"})},
-		{Word: "run", Operands: run}}
+	return []operand.Line{root, {Word: "run", Operands: run}}
+}
+
+// fetch is the step that brings an image of a kind.
+func fetch(image *api.ImageSpec, kind string) operand.Line {
+	operands := []operand.Pair{{Key: "image", Value: strings.Join(image.URLs, ",")},
+		{Key: "digest", Value: image.Digest}}
+	if image.Signature != "" {
+		operands = append(operands, operand.Pair{Key: "name", Value: image.Name},
+			operand.Pair{Key: "statement", Value: image.Statement},
+			operand.Pair{Key: "signature", Value: image.Signature})
+	}
+	return operand.Line{Word: "fetch", Operands: append(operands, operand.Pair{Key: "as", Value: kind})}
 }
 
 // Last reports whether the end of a step is that of the job.
@@ -83,7 +101,11 @@ func Last(line report.Line) bool { return line.Code != 0 || line.Ran != nil }
 // empty: nothing.
 func (j *Job) End(line report.Line, missing string, now time.Time) api.Job {
 	if line.Code != 0 {
-		ended := j.Finish(api.JobFailed, "sled", line.Reason, now)
+		by := "sled"
+		if line.Code == api.CodeIntegrity {
+			by = "integrity"
+		}
+		ended := j.Finish(api.JobFailed, by, line.Reason, now)
 		ended.Code = line.Code
 		return ended
 	}
@@ -94,20 +116,13 @@ func (j *Job) End(line report.Line, missing string, now time.Time) api.Job {
 		ended.Exit = &line.Ran.Exit
 	}
 	ended.Output, ended.Errors, ended.Files = shown(line.Ran.Output), shown(line.Ran.Errors), shown(line.Ran.Artefacts)
-	if missing = cmp.Or(missing, notSent(line.Ran.Missing)); missing != "" {
+	if missing != "" {
 		ended.Reason = api.Clean(missing)
 		if state == api.JobDone {
 			ended.State = api.JobLost
 		}
 	}
 	return ended
-}
-
-func notSent(streams string) string {
-	if streams == "" {
-		return ""
-	}
-	return "the boot server has not taken all of " + streams
 }
 
 func shown(sent report.Stream) *api.JobFile {
@@ -141,14 +156,55 @@ func CheckImage(job api.JobSpec, image api.ImageSpec, node api.NodeSpec) error {
 	has, wants := cmp.Or(image.Architecture, x86), cmp.Or(node.Architecture, x86)
 	container := cmp.Or(image.Container, &api.Container{})
 	switch {
+	case image.Payload != nil:
+		return fmt.Errorf("image %s (%s) is a payload: jobs run images of kind root only, and a binding starts this one",
+			image.Name, image.KindText())
 	case image.Holds() != api.RootImage:
 		return fmt.Errorf("image %s has kind %s, and jobs run images of kind root", image.Name, image.Holds())
 	case has != wants:
 		return fmt.Errorf("image %s is for %s, node %s is %s", image.Name, has, node.Name, wants)
 	case len(job.Entrypoint)+len(job.Command)+len(container.Entrypoint)+len(container.Command) == 0:
 		return fmt.Errorf("image %s has neither an entry point nor a command: give one to the job", image.Name)
+	case job.Root == api.NetRoot && image.NFS == "":
+		return fmt.Errorf("image %s is on no NFS export, and root net reads it there: publish it with image_nfs "+
+			"(docs/run.md), or leave out root", image.Name)
 	}
 	return nil
 }
 
 const x86 = "x86_64"
+
+// netDrivers are those of a root that stays at the boot server.
+var netDrivers = []string{"nfsv3", "dm_verity"}
+
+// CheckKernel refuses an image on whose kernel a node cannot run a job. Without facts, its network drivers are not
+// known.
+func CheckKernel(job api.JobSpec, image api.ImageSpec, node api.NodeSpec, facts *api.Facts) error {
+	has, wants := cmp.Or(image.Architecture, x86), cmp.Or(node.Architecture, x86)
+	switch {
+	case image.Payload != nil:
+		return fmt.Errorf("image %s (%s) is a payload, and a job needs a kernel of the Sled system", image.Name,
+			image.KindText())
+	case image.Holds() != api.KernelImage || image.Kernel == nil:
+		return fmt.Errorf("image %s has kind %s, and a job needs a kernel of kind kernel", image.Name, image.Holds())
+	case has != wants:
+		return fmt.Errorf("image %s is for %s, node %s is %s", image.Name, has, node.Name, wants)
+	}
+	for _, driver := range netDrivers {
+		if job.Root == api.NetRoot && !slices.Contains(image.Kernel.Drivers, driver) {
+			return fmt.Errorf("kernel image %s has no driver %s, which root net needs", image.Name, driver)
+		}
+	}
+	if facts == nil {
+		return nil
+	}
+	for _, nic := range facts.NICs {
+		driver := strings.ReplaceAll(nic["driver"].String(), "-", "_")
+		named := strings.EqualFold(nic["mac"].String(), node.MAC)
+		if named && driver != "" && !slices.Contains(image.Kernel.Drivers, driver) {
+			return fmt.Errorf("kernel image %s has no driver %s, which the network of node %s needs", image.Name, driver,
+				node.Name)
+		}
+	}
+	return nil
+}

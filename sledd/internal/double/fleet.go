@@ -20,8 +20,9 @@ import (
 type Fleet struct {
 	Dir      string // of their disks
 	Settings Settings
-	Loss     float64 // part of the responses that are lost
-	Seed     uint64  // of what is lost
+	Spread   time.Duration // within which they are powered on
+	Loss     float64       // part of the responses that are lost
+	Seed     uint64        // of what is lost
 	History  io.Writer
 }
 
@@ -43,11 +44,16 @@ var errLost = errors.New("the response is lost")
 // gotMost is how much of a response a history has: the numbers of a plan.
 const gotMost = 80
 
-// Run powers the machines on together. It returns when all are operational, or the error of the first that ends.
+// Run powers the machines on. It returns when all are operational, or the error of the first that ends.
 func (f *Fleet) Run(ctx context.Context, macs []string) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	shared := &http.Transport{MaxIdleConnsPerHost: len(macs)}
+	shared, err := f.Settings.transport()
+	if err != nil {
+		return err
+	}
+	shared.MaxIdleConnsPerHost = len(macs)
+	defer shared.CloseIdleConnections()
 	history := &history{to: f.History}
 	var running, waiting sync.WaitGroup
 	waiting.Add(len(macs))
@@ -58,6 +64,9 @@ func (f *Fleet) Run(ctx context.Context, macs []string) error {
 				return chance.Float64() < f.Loss
 			}}}
 		running.Go(func() {
+			if pause(ctx, f.Spread*time.Duration(i)/time.Duration(len(macs))) != nil {
+				return
+			}
 			if err := machine.Run(ctx, io.Discard); err != nil && ctx.Err() == nil {
 				stop(fmt.Errorf("machine %s: %w", mac, err))
 			}

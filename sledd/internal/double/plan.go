@@ -17,7 +17,9 @@ import (
 
 const (
 	diskBytes = 1 << 30 // that a write reports
-	parts     = 4       // in which it reports them
+	parts     = 4       // of a step, between which the power may be cut
+	// leastPause between two reports of progress.
+	leastPause = time.Second
 )
 
 var (
@@ -56,12 +58,17 @@ var errIdle = errors.New("idle")
 
 // do runs a plan's steps. Nil: the machine restarts.
 func (n *node) do(ctx context.Context, p plan.Plan) error {
+	n.memory = nil
 	for i, step := range p.Steps {
 		if step.Word == "idle" {
 			n.say("idle, generation %d", p.Generation)
 			return errIdle
 		}
-		if err := n.step(ctx, p, i+1); err != nil {
+		switch err := n.step(ctx, p, i+1); {
+		case refused(err, p):
+			n.say("%s is not run: %v", step.Word, err)
+			return errIdle
+		case err != nil:
 			return err
 		}
 		switch step.Word {
@@ -69,6 +76,8 @@ func (n *node) do(ctx context.Context, p plan.Plan) error {
 			return n.system(ctx, "hang_at_kexec", n.Settings.HangAtKexec)
 		case "poweroff":
 			return errPoweroff
+		case "start":
+			return n.jump(ctx, step.Map())
 		}
 		if verb, _ := plan.VerbOf(step.Word); verb.Last && !verb.Leaves {
 			return errIdle
@@ -92,8 +101,11 @@ func (n *node) step(ctx context.Context, p plan.Plan, number int) error {
 		}
 	}
 	if step.Word == "wipe" || step.Word == "write" {
-		if err := n.lose(); err != nil {
+		if ahead, err := n.lose(step); err != nil {
 			return err
+		} else if ahead {
+			return n.fail(step.Word, Fail{Code: aheadCode, Reason: "the disk is ahead of the plan"},
+				append(name, operand.Pair{Key: "seconds", Value: "0"}), report)
 		}
 	}
 	fails := false
@@ -103,25 +115,25 @@ func (n *node) step(ctx context.Context, p plan.Plan, number int) error {
 			return err
 		}
 	}
-	if err := n.work(ctx, step.Word, name, report); err != nil {
+	if err := n.work(ctx, p, number); err != nil {
+		return err
+	}
+	made, err := n.results(ctx, step, fails)
+	if err != nil {
 		return err
 	}
 	end := append(name, operand.Pair{Key: "seconds", Value: fmt.Sprintf("%.3f", time.Since(begin).Seconds())})
 	if fails {
-		return n.fail(step.Word, end, report)
-	}
-	if err := n.install(step); err != nil {
-		return err
-	}
-	made, err := n.results(step.Word)
-	if err != nil {
-		return err
+		return n.fail(step.Word, n.Settings.Fail, end, report)
 	}
 	lines := []operand.Line{{Word: "end", Operands: append(append(end, operand.Pair{Key: "code", Value: "0"}), made...)}}
 	if number < of && step.Word != "run" && p.Steps[number].Word != "idle" {
 		lines = append(lines, beginning(p, number+1))
 	}
-	return n.report(ctx, p, lines...)
+	if err := n.report(ctx, p, lines...); err != nil || step.Word != "run" {
+		return err
+	}
+	return n.cutAt("end", 1)
 }
 
 // named is the operands that name a step.
@@ -135,11 +147,21 @@ func beginning(p plan.Plan, number int) operand.Line {
 		operand.Pair{Key: "of", Value: fmt.Sprint(len(p.Steps))})}
 }
 
-// results returns what the end of a step reports beside its code.
-func (n *node) results(verb string) ([]operand.Pair, error) {
-	switch verb {
+// results has the results of a step that does not fail, and returns what its end reports beside its code.
+func (n *node) results(ctx context.Context, step operand.Line, fails bool) ([]operand.Pair, error) {
+	if fails {
+		return nil, nil
+	}
+	if err := n.install(step); err != nil {
+		return nil, err
+	}
+	switch step.Word {
 	case "configure":
 		return n.publicKey()
+	case "run":
+		return n.job(ctx, step)
+	case "start":
+		return nil, n.takeTicket(ctx, step.Map())
 	case "capture":
 		return []operand.Pair{{Key: "detail", Value: "packed"},
 			{Key: "digest", Value: "sha256:" + strings.Repeat("5e", 32)},
@@ -148,9 +170,8 @@ func (n *node) results(verb string) ([]operand.Pair, error) {
 	return nil, nil
 }
 
-// fail ends a step as the settings say.
-func (n *node) fail(verb string, end []operand.Pair, report func(string, ...operand.Pair) error) error {
-	fails := n.Settings.Fail
+// fail ends a step with a code and a reason.
+func (n *node) fail(verb string, fails Fail, end []operand.Pair, report func(string, ...operand.Pair) error) error {
 	n.say("%s fails with code %d", verb, fails.Code)
 	if err := report("end", append(end, operand.Pair{Key: "code", Value: fmt.Sprint(fails.Code)},
 		operand.Pair{Key: "reason", Value: cmp.Or(fails.Reason, "as the settings say")})...); err != nil {
@@ -160,40 +181,83 @@ func (n *node) fail(verb string, end []operand.Pair, report func(string, ...oper
 }
 
 // work takes the time that a step takes, and has its results.
-func (n *node) work(ctx context.Context, verb string, name []operand.Pair,
-	report func(word string, operands ...operand.Pair) error) error {
-	part := seconds(n.Settings.StepSeconds) / parts
-	for i := range int64(parts) {
-		if err := pause(ctx, part); err != nil {
+func (n *node) work(ctx context.Context, p plan.Plan, number int) error {
+	verb, whole := p.Steps[number-1].Word, seconds(n.Settings.StepSeconds)
+	if verb == "run" { // it takes the time of its payload, within which job cuts
+		return nil
+	}
+	for begin := time.Now(); ; {
+		left := whole - time.Since(begin)
+		if left <= 0 {
+			break
+		}
+		part := 1 - float64(left)/float64(whole)
+		if err := n.cutAt(verb, part); err != nil {
 			return err
 		}
-		if verb != "write" {
-			continue
+		if verb == "write" || verb == "fetch" {
+			if err := n.progress(ctx, p, number, part); err != nil {
+				return err
+			}
+			left = min(left, time.Until(n.due))
 		}
-		err := report("progress", append(name, operand.Pair{Key: "bytes", Value: fmt.Sprint((i + 1) * diskBytes / parts)},
-			operand.Pair{Key: "total", Value: fmt.Sprint(diskBytes)})...)
-		if err != nil {
+		if err := pause(ctx, min(left, whole/parts)); err != nil {
 			return err
 		}
 	}
 	if verb != "configure" {
-		return nil
+		return n.cutAt(verb, 1)
 	}
 	line, err := n.seed(ctx)
 	if err != nil {
 		return err
 	}
-	return n.write("disk", line)
+	return n.keep("disk", line)
+}
+
+// progress reports how far a step is, if that is due. sledd names the time until the next report. One that is refused
+// or lost is not repeated.
+func (n *node) progress(ctx context.Context, p plan.Plan, number int, part float64) error {
+	if time.Now().Before(n.due) {
+		return nil
+	}
+	body, err := n.reported(p, operand.Line{Word: "progress", Operands: append(named(p, number),
+		operand.Pair{Key: "bytes", Value: fmt.Sprint(int64(part * diskBytes))},
+		operand.Pair{Key: "total", Value: fmt.Sprint(diskBytes)})})
+	if err != nil {
+		return err
+	}
+	status, text, wait, err := n.once(ctx, http.MethodPost, n.nodePath("report"), n.token, body)
+	if err == nil && isFinal(status) && status != http.StatusNoContent {
+		err = fmt.Errorf("progress: %d: %s", status, text)
+	}
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		return fmt.Errorf("%w: %w", err, errToken)
+	}
+	n.due = time.Now().Add(time.Duration(float64(max(wait, leastPause)) / cmp.Or(n.Settings.Hurry, 1)))
+	if status == 0 {
+		return ctx.Err() //nolint:wrapcheck // switched off, else lost
+	}
+	return err
 }
 
 func (n *node) report(ctx context.Context, p plan.Plan, lines ...operand.Line) error {
+	body, err := n.reported(p, lines...)
+	if err != nil {
+		return err
+	}
+	return n.post(ctx, "report", n.token, body)
+}
+
+// reported is the body of a report.
+func (n *node) reported(p plan.Plan, lines ...operand.Line) (string, error) {
 	body := fmt.Sprintf("report 1\ngeneration %d run %d\nboot %s\n", p.Generation, p.Run, n.boot)
 	for _, line := range lines {
 		text, err := operand.Encode(line)
 		if err != nil {
-			return fmt.Errorf("report: %w", err)
+			return "", fmt.Errorf("report: %w", err)
 		}
 		body += text + "\n"
 	}
-	return n.post(ctx, "report", n.token, body)
+	return body, nil
 }

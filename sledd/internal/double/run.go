@@ -3,13 +3,13 @@
 package double
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -22,8 +22,15 @@ import (
 type node struct {
 	*Machine
 	*client
-	boot string // kernel boot id
+	boot    string            // kernel boot id
+	ticket  string            // for the next hello; empty: it starts through its firmware
+	release string            // of its kernel; empty: that of the boot server
+	memory  map[string]string // what a fetched root has of its files; nil: what is installed is on the disk
+	due     time.Time         // of the next report of progress
 }
+
+// stockRelease is that of the kernel of the boot server.
+const stockRelease = "6.1"
 
 // timeForm is that of recorded consoles, so that the console of a double is one (sledd --console-directory).
 const timeForm = "2006-01-02T15:04:05.000Z"
@@ -44,7 +51,11 @@ func (m *Machine) Run(ctx context.Context, console io.Writer) error {
 		if errors.Is(err, errPoweroff) {
 			return nil
 		}
-		if err == nil || errors.Is(err, errToken) {
+		if errors.Is(err, errJump) {
+			continue
+		}
+		n.ticket, n.release = "", ""
+		if err == nil || errors.Is(err, errToken) || errors.Is(err, errCut) {
 			n.say("restarts: %v", err)
 			continue
 		}
@@ -52,8 +63,12 @@ func (m *Machine) Run(ctx context.Context, console io.Writer) error {
 	}
 }
 
-// start goes through firmware once; it returns to restart the machine.
+// start goes through firmware once, unless another system has started this one; it returns to restart the machine.
 func (n *node) start(ctx context.Context) error {
+	if n.ticket != "" {
+		return n.sled(ctx)
+	}
+	n.memory = nil
 	n.say("firmware")
 	if err := pause(ctx, seconds(n.Settings.BootSeconds)); err != nil {
 		return err
@@ -68,7 +83,12 @@ func (n *node) start(ctx context.Context) error {
 	if !strings.Contains(script, "/vmlinuz ") {
 		return n.system(ctx, "hang_at_reboot", n.Settings.HangAtReboot)
 	}
-	n.say("the Sled system")
+	return n.sled(ctx)
+}
+
+// sled is the Sled system.
+func (n *node) sled(ctx context.Context) error {
+	n.say("the Sled system, kernel %s", cmp.Or(n.release, stockRelease))
 	if err := n.claim(ctx); err != nil {
 		return err
 	}
@@ -78,7 +98,8 @@ func (n *node) start(ctx context.Context) error {
 // claim states that the machine is the node, sends its facts, and waits until that is admitted.
 func (n *node) claim(ctx context.Context) error {
 	hello := fmt.Sprintf("hello 1\nboot id=%s nic=%s\n", n.boot, n.MAC)
-	status, text, err := n.ask(ctx, http.MethodPost, "/node/v1/"+n.client.mac+"/hello", "", hello)
+	status, text, err := n.ask(ctx, http.MethodPost, "/node/v1/"+n.client.mac+"/hello", n.ticket, hello)
+	n.ticket = ""
 	if err != nil {
 		return err
 	}
@@ -103,9 +124,51 @@ func (n *node) claim(ctx context.Context) error {
 	return n.facts(ctx)
 }
 
+// takeTicket requests the return ticket of a machine that starts the Sled system itself.
+func (n *node) takeTicket(ctx context.Context, operands map[string]string) error {
+	if operands["as"] != "system" {
+		return nil
+	}
+	status, text, err := n.ask(ctx, http.MethodPost, "/node/v1/"+n.client.mac+"/ticket", n.token, "")
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("ticket: %d: %s", status, text)
+	}
+	n.ticket = strings.TrimSpace(text)
+	return err
+}
+
+// errJump: the Sled system starts on another kernel, without firmware.
+var errJump = errors.New("started another kernel")
+
+// jump leaves the kernel.
+func (n *node) jump(ctx context.Context, operands map[string]string) error {
+	switch operands["as"] {
+	case "root":
+		return n.system(ctx, "hang_at_kexec", n.Settings.HangAtKexec)
+	case "kernel":
+		return n.own(ctx, operands["confirm"])
+	}
+	if n.release = ""; operands["vmlinuz"] == "" {
+		n.release = n.Settings.Kernel.Release
+		hangs, err := n.count("hang_at_start", n.Settings.Kernel.Hangs)
+		if err != nil {
+			return err
+		}
+		if hangs {
+			n.say("hangs: kernel %s", n.release)
+			<-ctx.Done()
+			return ctx.Err() //nolint:wrapcheck // switched off
+		}
+	}
+	return errJump
+}
+
 // system is the installed one: it confirms until it was heard, then runs until it is switched off.
 func (n *node) system(ctx context.Context, fault string, times int) error {
-	if n.read("disk") == "" {
+	if n.memory == nil {
+		n.say("starts its disk")
+	}
+	if n.kept("disk") == "" {
 		n.say("no bootable disk")
 		<-ctx.Done()
 		return ctx.Err() //nolint:wrapcheck // switched off
@@ -134,12 +197,12 @@ func (n *node) system(ctx context.Context, fault string, times int) error {
 }
 
 func (n *node) confirm(ctx context.Context) error {
-	line, err := operand.Parse(n.read("disk"))
+	line, err := operand.Parse(n.kept("disk"))
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
 	installed := line.Map()
-	if n.read("confirmed") == installed["token"] {
+	if n.kept("confirmed") == installed["token"] {
 		n.say("runs its disk")
 		return nil
 	}
@@ -157,7 +220,7 @@ func (n *node) confirm(ctx context.Context) error {
 	if n.Confirmed != nil {
 		n.Confirmed()
 	}
-	return n.write("confirmed", installed["token"])
+	return n.keep("confirmed", installed["token"])
 }
 
 func (n *node) facts(ctx context.Context) error {
@@ -171,7 +234,7 @@ func (n *node) facts(ctx context.Context) error {
 		serial = strings.ReplaceAll(n.MAC, ":", "")
 	}
 	lines := []operand.Line{
-		{Word: "kernel", Operands: []operand.Pair{{Key: "release", Value: "6.1"},
+		{Word: "kernel", Operands: []operand.Pair{{Key: "release", Value: cmp.Or(n.release, stockRelease)},
 			{Key: "uptime", Value: fmt.Sprint(n.Settings.BootSeconds)}}},
 		{Word: "cpu", Operands: []operand.Pair{{Key: "model", Value: "double"}, {Key: "threads", Value: "2"},
 			{Key: "arch", Value: "x86_64"}}},
@@ -193,12 +256,4 @@ func (n *node) facts(ctx context.Context) error {
 		body += text + "\n"
 	}
 	return n.post(ctx, "facts", n.token, body)
-}
-
-// lose empties the disk: from here until it is configured nothing starts from it.
-func (n *node) lose() error {
-	if err := os.Remove(n.path("disk")); err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("disk: %w", err)
-	}
-	return nil
 }

@@ -22,16 +22,21 @@ import (
 // Settings of one double: DIR/defaults.yaml, then DIR/<mac>.yaml; the latter's values win. Both may
 // be missing, except that the server is required.
 type Settings struct {
-	Server string `json:"server"` // base URL of sledd
+	Server string `json:"server"` // base URLs of sledd, joined by commas
 	CA     string `json:"ca"`     // PEM file; empty: the system's
-	Boot   string `json:"boot"`   // base URL of the boot scripts; empty: that of sledd
+	Boot   string `json:"boot"`   // base URLs of the boot scripts; empty: those of sledd
 
 	StepSeconds float64 `json:"step_seconds"` // that each step takes
+	Hurry       float64 `json:"hurry"`        // progress is reported so many times as often as requested; 0: 1
 	BootSeconds float64 `json:"boot_seconds"` // firmware, and the start of an installed system
 
 	Fail         Fail `json:"fail"`
 	HangAtKexec  int  `json:"hang_at_kexec"`  // so many kexecs never confirm
 	HangAtReboot int  `json:"hang_at_reboot"` // so many starts of the installed disk never confirm
+
+	Kernel  Kernel  `json:"kernel"`
+	Payload Payload `json:"payload"`
+	Cut     Cut     `json:"cut"`
 
 	Disk string            `json:"disk"` // its serial
 	DMI  map[string]string `json:"dmi"`  // operands of the fact dmi
@@ -46,6 +51,12 @@ type Fail struct {
 	Code   int    `json:"code"` // of contract/exit-codes.md
 	Times  int    `json:"times"`
 	Reason string `json:"reason"`
+}
+
+// Kernel is that of jobs.
+type Kernel struct {
+	Release string `json:"release"`
+	Hangs   int    `json:"hangs"` // so many starts of it never come up
 }
 
 // Machine is where a double keeps what a machine has: its settings, its disk, its power button.

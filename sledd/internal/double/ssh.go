@@ -28,22 +28,29 @@ type SSH struct {
 func (n *node) install(step operand.Line) error {
 	operands := step.Map()
 	switch step.Word {
+	case "fetch":
+		if operands["as"] == "root" {
+			n.memory = map[string]string{"image": path.Base(operands["image"])}
+		}
 	case "write":
-		return n.write("image", path.Base(operands["image"]))
+		return n.keep("image", path.Base(operands["image"]))
 	case "configure":
 		seed := make([]byte, ed25519.SeedSize)
 		_, _ = rand.Read(seed) // never fails
-		if err := n.write("hostkey", hex.EncodeToString(seed)); err != nil {
+		if err := n.keep("hostkey", hex.EncodeToString(seed)); err != nil {
 			return err
 		}
-		return n.write("hostname", operands["hostname"])
+		if err := n.keep("hostname", operands["hostname"]); err != nil {
+			return err
+		}
+		return n.keep("stamp", operands["stamp"])
 	}
 	return nil
 }
 
 // hostKey is the host key of the installed system.
 func (n *node) hostKey() (ssh.Signer, error) {
-	seed, err := hex.DecodeString(n.read("hostkey"))
+	seed, err := hex.DecodeString(n.kept("hostkey"))
 	if err != nil || len(seed) != ed25519.SeedSize {
 		return nil, fmt.Errorf("ssh: %q is no host key: %w", n.path("hostkey"), err)
 	}
@@ -88,11 +95,11 @@ func (n *node) serveSSH(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("ssh: %w", err)
 	}
-	image := n.read("image")
+	image := n.kept("image")
 	if n.Settings.SSH.Fault == "image" {
 		image = "another"
 	}
-	answer := fmt.Sprintf("%s\n%s\nname=%s\n", n.read("hostname"), n.boot, image)
+	answer := fmt.Sprintf("%s\n%s\nname=%s\n", n.kept("hostname"), n.boot, image)
 	go func() {
 		for {
 			connection, err := listener.Accept()

@@ -63,6 +63,7 @@ type Hub struct {
 	listeners map[*Listener]bool
 	calls     map[string]string   // the newest of each node: what its admission calls for
 	alarms    map[string][]string // kinds of those that no operator has acknowledged, by MAC
+	starting  map[string]bool     // by MAC: its system was started from memory, and has not confirmed
 	unproven  map[string]bool     // by MAC: a claim or the incumbent has no evidence of level proven
 }
 
@@ -72,6 +73,7 @@ func New(s store.Store, log *slog.Logger) *Hub {
 		due:     map[string]time.Time{},
 		found:   map[string]Discovered{},
 		waiting: map[string]map[chan struct{}]bool{}, calls: map[string]string{}, alarms: map[string][]string{},
+		starting:  map[string]bool{},
 		unproven:  map[string]bool{},
 		listeners: map[*Listener]bool{}, tail: tail{size: tailSize}}
 }
@@ -147,6 +149,7 @@ func (h *Hub) begin(ctx context.Context) error {
 	clear(h.due)
 	clear(h.found)
 	clear(h.alarms)
+	clear(h.starting)
 	clear(h.unproven)
 	for _, kv := range snapshot.Results[0] {
 		h.phase(kv, false)

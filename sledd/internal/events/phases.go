@@ -19,6 +19,7 @@ func (h *Hub) phase(kv store.KV, deleted bool) {
 	var status api.Status
 	delete(h.found, mac)
 	delete(h.due, mac)
+	delete(h.starting, mac)
 	if err := json.Unmarshal(kv.Value, &status); deleted || err != nil || status.Phase == "" {
 		delete(h.phases, mac)
 		h.trim.forget(mac)
@@ -27,6 +28,9 @@ func (h *Hub) phase(kv store.KV, deleted bool) {
 	h.phases[mac] = status.Phase
 	if since := status.OverdueSince(); !since.IsZero() {
 		h.due[mac] = since
+	}
+	if status.Phase == api.Starting && status.Memory {
+		h.starting[mac] = true
 	}
 	if status.Phase == api.Discovered {
 		h.found[mac] = Discovered{MAC: mac, Seen: status.Seen, Facts: status.BootID.String() != ""}
@@ -45,6 +49,13 @@ func (h *Hub) Discovered() []Discovered {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Values(h.found))
+}
+
+// Starting returns the nodes whose system was started from memory, and has not confirmed.
+func (h *Hub) Starting() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(h.starting))
 }
 
 // Phases counts the nodes in each phase.

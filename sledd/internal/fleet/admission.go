@@ -13,6 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -96,7 +97,9 @@ func (f *Fleet) Admit(ctx context.Context, reference string, spec api.AdmitSpec)
 	if err != nil {
 		return api.Admission{}, refusal.Value("body.code", spec.Code, err)
 	}
-	return f.decide(ctx, reference, admission.Admit{Code: code, Unseen: spec.Unseen},
+	sender := origin.Of(ctx)
+	by := admission.Operator{Name: sender.Actor, Via: sender.Via}
+	return f.decide(ctx, reference, admission.Admit{Code: code, Unseen: spec.Unseen, By: by},
 		func(tx *nodeTx, out admission.Outcome) error {
 			switch {
 			case out.Standing == admission.Unknown:

@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (f *Fleet) PutBinding(ctx context.Context, reference string, change Change)
 	}
 	var binding api.Binding
 	err = nodetx.Retry(ctx, func(ctx context.Context) error {
-		tx, err := f.load(ctx, address, append(f.seen(), nodetx.Image(named(change.BindingSpec)))...)
+		tx, err := f.load(ctx, address, nodetx.Facts, nodetx.Image(named(change.BindingSpec)))
 		if err != nil {
 			return err
 		}
@@ -177,9 +178,8 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 	if spec.Image != "" && image == nil {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s does not exist", spec.Image))
 	}
-	if spec.Image != "" && image.Holds() != api.DiskImage {
-		return refusal.Value("body.image", spec.Image, fmt.Errorf(
-			"image %s has kind %s, and nodes are bound to images of kind disk only", image.Name, image.Holds()))
+	if err := cmp.Or(tx.checkMemory(spec, image), tx.checkConsole(spec, image)); err != nil {
+		return err
 	}
 	if spec.Image != "" && architecture(image.Architecture) != architecture(tx.Node().Architecture) {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s is for %s, node %s is %s", image.Name,
@@ -189,7 +189,8 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 		return refusal.Value("body.transport", spec.Transport,
 			fmt.Errorf("this sledd knows no multicast sender: it was started without --multicast; auto needs none"))
 	}
-	if spec.Disk == "" && tx.Node().Disk == "" && !spec.WipesAll() {
+	memory := spec.Image != "" && image.InMemory()
+	if spec.Disk == "" && tx.Node().Disk == "" && !spec.WipesAll() && !memory {
 		return refusal.Value("body.disk", "",
 			fmt.Errorf("no disk: neither the binding nor node %s names one", tx.Node().Name))
 	}

@@ -272,7 +272,7 @@ func (b *bulk) end(at int) int {
 
 // read reads the items of a chunk at one revision.
 func (b *bulk) read(ctx context.Context, c chunk) ([]*nodeTx, error) {
-	list, err := b.LoadMany(ctx, b.macs[c.at:c.end], b.bulkKinds()...)
+	list, err := b.LoadMany(ctx, b.macs[c.at:c.end], b.kinds()...)
 	if err != nil {
 		return nil, err
 	}

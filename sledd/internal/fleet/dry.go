@@ -16,20 +16,17 @@ import (
 func (f *Fleet) Dry() *Fleet {
 	db := *f.DB
 	db.Store, db.Kexec = store.Dry{Store: f.Store}, nil
-	return &Fleet{DB: &db, ImageURLs: f.ImageURLs, UploadURL: f.UploadURL, Quirks: f.Quirks, dry: true}
+	return &Fleet{DB: &db, ImageURLs: f.ImageURLs, UploadURL: f.UploadURL, Quirks: f.Quirks, Multicast: f.Multicast,
+		Recorded: f.Recorded, dry: true}
 }
 
-// seen is what a dry run needs of a node beside what decides about a change.
-func (f *Fleet) seen() []nodetx.Want {
-	if f.dry {
-		return []nodetx.Want{nodetx.Facts}
+// kinds are the records of nodes that a bulk request is about: facts, where an outlook or a payload needs them.
+func (b *bulk) kinds() []nodetx.Kind {
+	inMemory := func(c Change) bool {
+		image := b.images[c.Image]
+		return image != nil && image.InMemory()
 	}
-	return nil
-}
-
-// bulkKinds are the records of nodes that a bulk request is about.
-func (f *Fleet) bulkKinds() []nodetx.Kind {
-	if f.dry {
+	if b.dry || slices.ContainsFunc(b.changes, inMemory) {
 		return append(slices.Clone(nodetx.Core), nodetx.Facts)
 	}
 	return nodetx.Core
@@ -59,6 +56,10 @@ func (tx *nodeTx) outlook() *api.Outlook {
 		return &o
 	}
 	o.Generation, o.Image, o.Disk = now.Generation, now.Image, cmp.Or(now.Disk, tx.Spec().Disk)
+	if o.Memory = now.Memory(); o.Memory {
+		o.Kind, o.Bytes = now.Source.KindText(), cmp.Or(now.Source.FileBytes, now.Source.Bytes)
+		o.Warning = tx.fleet.Policy.WaitsAfterPowerCut(tx.Tx, tx.fleet.Recorded != nil && tx.fleet.Recorded(tx.MAC))
+	}
 	if now.WipesAll() || tx.HandsOver() {
 		o.Disk = api.AllDisks
 	}
@@ -74,7 +75,8 @@ func (tx *nodeTx) outlook() *api.Outlook {
 
 // wipes reports whether a disk of the node loses its content by what was staged.
 func (tx *nodeTx) wipes() bool {
-	return tx.Binding() != nil && tx.Binding().Capture == "" && len(tx.why) > 0
+	return tx.Binding() != nil && tx.Binding().Capture == "" && len(tx.why) > 0 &&
+		(!tx.Binding().Memory() || tx.HandsOver())
 }
 
 // last is the generation before what was staged: of the binding, without one that of the last plan; 0: none yet.

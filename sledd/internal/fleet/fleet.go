@@ -23,6 +23,8 @@ type Fleet struct {
 	UploadURL string      // base that nodes put captured images to
 	Quirks    *quirk.List // machines that are not started by kexec; nil: none
 	Multicast bool        // a sender sends images to many nodes at once
+	// Recorded reports whether the console of a machine is recorded; nil: none is.
+	Recorded func(mac string) bool
 
 	dry  bool // nothing is stored
 	uses uses // of operators' tokens
@@ -62,6 +64,26 @@ func (f *Fleet) Probe(ctx context.Context) error {
 	t.Put(key.Probe, []byte(f.Now().Format(time.RFC3339)))
 	_, err := f.Store.Commit(ctx, t)
 	return err
+}
+
+// NoteBackup notes that a backup was read completely.
+func (f *Fleet) NoteBackup(ctx context.Context) error {
+	var t store.Transaction
+	t.Put(key.Backup, nodetx.Encode(f.Now()))
+	_, err := f.Store.Commit(ctx, t)
+	return err
+}
+
+// NewestBackup returns when the newest complete backup was read; zero: never.
+func (f *Fleet) NewestBackup(ctx context.Context) (at time.Time, err error) {
+	snapshot, err := f.Store.Read(ctx, store.Key(key.Backup))
+	if err != nil {
+		return at, err
+	}
+	if kv, found := snapshot.One(0); found {
+		err = nodetx.Decode(kv, &at)
+	}
+	return at, err
 }
 
 // QuirkList returns the quirks that are in force.

@@ -211,16 +211,12 @@ func TestBindingsThatAreRefused(t *testing.T) {
 	if _, err := r.PutImage(t.Context(), "arm", arm, nodetx.Wanted{}); err != nil {
 		t.Fatal(err)
 	}
-	root := image("root")
-	root.Kind = "root"
-	if _, err := r.PutImage(t.Context(), "root", root, nodetx.Wanted{}); err != nil {
-		t.Fatal(err)
-	}
+	r.inMemory()
 	for name, c := range map[string]struct {
 		change func(c *fleet.Change)
 		kind   refusal.Kind
 	}{
-		"kind root, and nodes":              {func(c *fleet.Change) { c.Image = "root" }, refusal.Invalid},
+		"is a kernel for the Sled system":   {func(c *fleet.Change) { c.Image = "kernel" }, refusal.Invalid},
 		"image d99 does not exist":          {func(c *fleet.Change) { c.Image = "d99" }, refusal.Invalid},
 		"is for arm64":                      {func(c *fleet.Change) { c.Image = "arm" }, refusal.Invalid},
 		"not both":                          {func(c *fleet.Change) { c.Capture = "c" }, refusal.Invalid},

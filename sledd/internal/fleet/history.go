@@ -96,9 +96,7 @@ func (f *Fleet) Note(ctx context.Context, reference string, note api.NodeEvent) 
 				return refusal.New(refusal.Conflict, "node %s is %s, not starting: it cannot be lost", reference,
 					nodetx.PhaseText(tx.Status().Phase))
 			}
-			tx.Enter(api.Failed)
-			tx.Status().Code, tx.Status().Reason = 0, nodetext.Clean(note.Detail)
-			tx.SettleJump(nodetx.KexecMissed)
+			tx.Lose(nodetext.Clean(note.Detail))
 		}
 		tx.note(note)
 		return nil
@@ -110,8 +108,6 @@ func (tx *nodeTx) note(note api.NodeEvent) {
 	if note.Kind == "fallback" || note.Kind == "power" {
 		tx.RecordColdStart()
 	}
-	if note.Log != "" {
-		tx.Writes.Put(key.Logs+tx.MAC, nodetext.RawOf([]byte(note.Log)).Bytes())
-	}
+	tx.Keep(nodetext.RawOf([]byte(note.Log)))
 	tx.AddEvent(api.Event{Kind: note.Kind, Generation: tx.Generation(), Detail: nodetext.Clean(note.Detail)})
 }

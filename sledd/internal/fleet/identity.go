@@ -6,8 +6,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -18,13 +16,6 @@ import (
 
 // keyBytes is the length of the key of a fleet.
 const keyBytes = 32
-
-// identity of the fleet, as stored.
-type identity struct {
-	UUID    string    `json:"uuid"`
-	Created time.Time `json:"created"`
-	Key     string    `json:"key"` // hexadecimal
-}
 
 // Identity returns the UUID of the fleet. The first call on an empty store creates it; afterwards it never changes, so
 // that clients detect a server with another store.
@@ -40,8 +31,8 @@ func (f *Fleet) HashKey(ctx context.Context) (string, error) {
 	return found.Key, err
 }
 
-func (f *Fleet) identity(ctx context.Context) (identity, error) {
-	var found identity
+func (f *Fleet) identity(ctx context.Context) (nodetx.Identity, error) {
+	var found nodetx.Identity
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
 		snapshot, err := f.Store.Read(ctx, store.Key(key.Fleet))
 		if err != nil {
@@ -49,16 +40,13 @@ func (f *Fleet) identity(ctx context.Context) (identity, error) {
 		}
 		kv, exists := snapshot.One(0)
 		if exists {
-			found = identity{}
+			found = nodetx.Identity{}
 			return nodetx.Decode(kv, &found)
-		}
-		random, err := uuid.NewRandom()
-		if err != nil {
-			return fmt.Errorf("UUID of the fleet: %w", err)
 		}
 		secret := make([]byte, keyBytes)
 		_, _ = rand.Read(secret) // never fails: the Go runtime ends the process first
-		found = identity{UUID: random.String(), Created: f.Now(), Key: hex.EncodeToString(secret)}
+		found = nodetx.Identity{UUID: uuid.NewString(), Created: f.Now(), Key: hex.EncodeToString(secret),
+			Epoch: uuid.NewString()}
 		var t store.Transaction
 		t.Unchanged(key.Fleet, kv.Revision)
 		t.Put(key.Fleet, nodetx.Encode(found))
@@ -66,7 +54,7 @@ func (f *Fleet) identity(ctx context.Context) (identity, error) {
 		return err
 	})
 	if err != nil {
-		return identity{}, err
+		return nodetx.Identity{}, err
 	}
 	return found, nil
 }

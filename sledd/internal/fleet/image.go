@@ -71,13 +71,8 @@ func (f *Fleet) PutImage(ctx context.Context, name string, spec api.ImageSpec,
 	if err := cmp.Or(checkStatement(spec), checkLabels(spec.Labels)); err != nil {
 		return api.Image{}, err
 	}
-	if spec.Kernel != nil && spec.Holds() != api.KernelImage {
-		return api.Image{}, refusal.Value("body.kernel", nil, fmt.Errorf(
-			"image %s has kind %s, and only kind kernel has a release", name, spec.Holds()))
-	}
-	if spec.Container != nil && spec.Holds() != api.RootImage {
-		return api.Image{}, refusal.Value("body.container", nil, fmt.Errorf(
-			"image %s has kind %s, and only kind root is started as a container", name, spec.Holds()))
+	if err := cmp.Or(checkKind(spec), checkPayload(spec)); err != nil {
+		return api.Image{}, err
 	}
 	var image api.Image
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {

@@ -52,6 +52,9 @@ func addKexecs(model *api.KexecModel, k nodetx.Kexecs) {
 	model.Attempts += k.Attempts
 	model.Confirmed += k.Confirmed
 	model.Missed += k.Missed
+	model.Payloads.Attempts += k.Payloads.Attempts
+	model.Payloads.Confirmed += k.Payloads.Confirmed
+	model.Payloads.Missed += k.Payloads.Missed
 	if k.Time.After(model.Time) {
 		model.Last, model.Time = k.Outcome, k.Time
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
+// admin is the operator whose token is in a file of sledd.
+const admin = "admin"
+
 // minToken is the least length of a token that somebody else made, in bytes.
 const minToken = 20
 
@@ -145,7 +148,7 @@ func (f *Fleet) SetAdmin(ctx context.Context, text string) error {
 	if err := CheckToken(text); err != nil {
 		return err
 	}
-	snapshot, err := f.Store.Read(ctx, store.Key(key.Operators+"admin"))
+	snapshot, err := f.Store.Read(ctx, store.Key(key.Operators+admin))
 	if err != nil {
 		return err
 	}
@@ -158,7 +161,7 @@ func (f *Fleet) SetAdmin(ctx context.Context, text string) error {
 	if stored.Role == api.Admin && token.Same(text, stored.SHA256) {
 		return nil
 	}
-	return f.storeOperator(ctx, api.Operator{Name: "admin", Role: api.Admin, Token: text})
+	return f.storeOperator(ctx, api.Operator{Name: admin, Role: api.Admin, Token: text})
 }
 
 func (f *Fleet) storeOperator(ctx context.Context, operator api.Operator) error {

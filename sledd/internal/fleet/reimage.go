@@ -32,7 +32,7 @@ func (f *Fleet) Reimage(ctx context.Context, reference string, generation int64,
 		again := Change{Wanted: wanted, BulkBinding: api.BulkBinding{BindingSpec: before.Binding().BindingSpec, Reimage: true,
 			IfGeneration: generation, KeepUserData: true}}
 		again.UserData = ""
-		tx, err := f.load(ctx, address, append(f.seen(), nodetx.Image(named(again.BindingSpec)))...)
+		tx, err := f.load(ctx, address, nodetx.Facts, nodetx.Image(named(again.BindingSpec)))
 		if err != nil {
 			return err
 		}

@@ -215,7 +215,7 @@ func (r *replacement) moveStatus(ahead int64) {
 	status.Generation += ahead
 	status.Run = api.Run{Number: max(status.Run.Number, r.fresh.Status().Run.Number),
 		Generation: status.Run.Generation + ahead}
-	status.BootID, status.Progress = api.Identifier{}, nil
+	status.BootID, status.Progress, status.Stamp = api.Identifier{}, nil, r.fresh.Status().Stamp
 	*r.fresh.Status() = status
 	if seen && status.Phase == "" {
 		r.fresh.Enter(api.Idle)

@@ -45,6 +45,12 @@ func (f *Fleet) Summary(ctx context.Context, by string, filter Filter) (api.Summ
 	return sum, err
 }
 
+// Drift counts the nodes that do not have what their binding requests.
+func (f *Fleet) Drift(ctx context.Context) (int, error) {
+	sum, err := f.Summary(ctx, api.ByPhase, Filter{})
+	return sum.Total.Drift, err
+}
+
 // grouping returns what the group of a node is.
 func (f *Fleet) grouping(ctx context.Context, by string) (func(tx *nodetx.Tx) string, error) {
 	label, labelled := strings.CutPrefix(by, api.ByLabel)

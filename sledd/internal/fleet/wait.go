@@ -20,16 +20,29 @@ func (f *Fleet) waitOf(tx *nodetx.Tx, state admission.State, shown api.Node) *ap
 			return wait
 		}
 	}
+	if payload := tx.Awaited(); payload != nil {
+		return &api.Wait{Kind: api.WaitsForPayload, For: "its payload, which confirms by " + payload.Confirm,
+			Until: payload.Until(status.Since)}
+	}
+	if tx.Held() {
+		return &api.Wait{Kind: api.WaitsForRelease, For: "its release, as the store was restored",
+			EndsBy: "sledctl release " + name}
+	}
 	if !state.HandedOver.IsZero() {
 		return &api.Wait{Kind: api.WaitsForReset, For: "a reset of its machine, which changes hands",
 			EndsBy: "sledctl admit " + name + " --within 10m --reset"}
 	}
 	if len(shown.WaitingClaims) > 0 {
 		return &api.Wait{Kind: api.WaitsForAdmit, For: "an operator who reads the code on its console",
-			EndsBy: "sledctl admit " + name + " " + shown.WaitingClaims[0]}
+			EndsBy: "sledctl admit " + name + " CODE"} // typed by who has read it
+	}
+	job := tx.Job()
+	waits := job != nil && job.State == api.JobWaiting
+	if waits && !job.Reason.IsZero() {
+		return &api.Wait{Kind: api.WaitsForImage, For: "its job: " + job.Reason.String()}
 	}
 	bound := shown.Binding != nil && shown.Binding.Generation > status.Generation && tx.Detour() == nil
-	if bound && (status.Phase == "" || status.Phase.Installed() || status.Phase == api.Captured) {
+	if (bound || waits) && (status.Phase == "" || status.Phase.Installed() || status.Phase == api.Captured) {
 		return &api.Wait{Kind: api.WaitsForBoot, For: "its next boot"}
 	}
 	return nil

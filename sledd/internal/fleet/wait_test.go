@@ -8,6 +8,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 )
 
 // waits checks what node 1 waits for; the zero value: nothing.
@@ -31,7 +32,7 @@ func TestAWaitHasAReason(t *testing.T) {
 	r.hello(1, first)
 	r.speaks(1, first)
 	r.waits("switched on by itself", api.Wait{Kind: api.WaitsForAdmit,
-		For: "an operator who reads the code on its console", EndsBy: "sledctl admit n1 " + first})
+		For: "an operator who reads the code on its console", EndsBy: "sledctl admit n1 CODE"})
 	if _, err := r.Expect(t.Context(), "n1", api.ExpectSpec{By: "power", Seconds: 900}); err != nil {
 		t.Fatal(err)
 	}
@@ -63,4 +64,24 @@ func TestANodeThatChangesHandsWaitsForItsReset(t *testing.T) {
 	r.bind(change)
 	r.waits("handed over", api.Wait{Kind: api.WaitsForReset, For: "a reset of its machine, which changes hands",
 		EndsBy: "sledctl admit n1 --within 10m --reset"})
+}
+
+func TestAJobWaits(t *testing.T) {
+	r := newRackAt(t, admission.Open)
+	if _, err := r.CreateJob(t.Context(), api.JobSpec{Node: "n1", Image: "hpl"}); err != nil {
+		t.Fatal(err)
+	}
+	r.waits("requested", api.Wait{Kind: api.WaitsForBoot, For: "its next boot"})
+	r.observe(1, api.Status{Phase: api.Idle})
+	r.waits("of a node that fetches its plan", api.Wait{})
+	err := r.Update(t.Context(), address(1), nil, func(tx *nodetx.Tx) error {
+		next, job := *tx.Detour(), *tx.Job()
+		job.Reason, next.Job = api.Clean("image hpl is not registered"), &job
+		tx.SetDetour(next)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.waits("without its image", api.Wait{Kind: api.WaitsForImage, For: "its job: image hpl is not registered"})
 }

@@ -31,10 +31,13 @@ var names = [classes]string{"step", "script", "claim", "transfer", "poll", "prog
 
 func (c Class) String() string { return names[c] }
 
+// patience is how long a request waits for a place: with the deadline of the store it is shorter than the time that
+// sledc waits for a response, and for boot scripts and transfers that nginx does. A poll waits as long as its sender.
+var patience = [classes]time.Duration{Step: 5 * time.Second, Script: 2 * time.Second, Claim: 10 * time.Second,
+	Transfer: 6 * time.Second, Progress: 2 * time.Second}
+
 const (
 	places = 64
-	// patience is how long a request waits for a place.
-	patience = 2 * time.Second
 	// longest time after which a refused request is to be repeated.
 	longest = 30 * time.Second
 	// firstTime is what a request takes at a place, until that is measured over about smooth requests.
@@ -76,11 +79,11 @@ func (g *Gate) Enter(ctx context.Context, class Class) (leave func(), err error)
 	}
 	var limit <-chan time.Time
 	if class != Poll {
-		if g.ahead(class) > patience {
+		if g.ahead(class) > patience[class] {
 			defer g.mu.Unlock()
 			return nil, g.refuse(class)
 		}
-		limit = time.After(patience)
+		limit = time.After(patience[class])
 	}
 	place := make(chan struct{})
 	waiter := g.waiting[class].PushBack(place)
@@ -114,13 +117,14 @@ func (g *Gate) ahead(class Class) time.Duration {
 	return time.Duration(count) * g.took / places
 }
 
-// refuse promises the next place that is not promised yet: requests that come at the same time return one by one. Once
-// all places up to the longest time are promised, it starts again: more requests than that must not return together.
+// refuse promises the next place that is not promised yet: requests that come at the same time return one by one, once
+// half of the queue has left. Once all places up to the longest time are promised, it starts again: more requests than
+// that must not return together.
 func (g *Gate) refuse(class Class) *BusyError {
 	g.refused[class]++
 	now := time.Now()
 	g.promised = g.promised.Add(g.took / places)
-	if first := now.Add(patience / 2); g.promised.Before(first) || g.promised.After(now.Add(longest)) {
+	if first := now.Add(patience[class] / 2); g.promised.Before(first) || g.promised.After(now.Add(longest)) {
 		g.promised = first
 	}
 	return &BusyError{Class: class, After: g.promised.Sub(now)}

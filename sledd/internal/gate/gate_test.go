@@ -75,10 +75,10 @@ func TestARequestThatWouldWaitTooLongIsRefusedAtOnce(t *testing.T) {
 		waiting, _ := g.count(Poll)
 		return waiting == 1
 	})
-	g.took = places * (patience + time.Second)
+	g.took = places * (patience[Progress] + time.Second)
 	var before *BusyError
 	again := 0 // how often the times to come back start again
-	for range 3 * longest / (patience + time.Second) {
+	for range 3 * longest / (patience[Progress] + time.Second) {
 		var busy *BusyError
 		if _, err := g.Enter(t.Context(), Progress); !errors.As(err, &busy) {
 			t.Fatalf("got %v, want a BusyError", err)

@@ -17,26 +17,31 @@ const (
 	consolePause = time.Second
 	// consoleBytes of the end of a record are searched. A node repeats its code each minute.
 	consoleBytes = 64 << 10
+	// keptBytes of the end of a record are the log of a node whose payload did not confirm.
+	keptBytes = 16 << 10
 	// consoleTime is for storing what was found.
 	consoleTime = 5 * time.Second
 )
 
-// consoles searches the records of consoles for the codes of claims.
+// consoles searches the records of consoles for the codes of claims, and for the words of payloads.
 type consoles struct {
 	in        *Intake
 	directory console.Directory
-	read      map[string]console.Mark // by MAC: the records as they were searched last
-	failed    map[string]string       // by MAC: why the last search failed
+	codes     searched
+	words     searched
 	log       *slog.Logger
 }
 
-// WatchConsoles takes a claim code on the console of the node as evidence for the claim, until the context ends.
+// searched is how far the consoles of some nodes were searched for something.
+type searched struct {
+	read   map[string]console.Mark // by MAC: the records as they were searched last
+	failed map[string]string       // by MAC: why the last search failed
+}
+
+// WatchConsoles takes claim codes on the consoles of nodes as evidence for the claims, and ends the wait for payloads,
+// until the context ends.
 func (in *Intake) WatchConsoles(ctx context.Context, directory console.Directory, log *slog.Logger) {
-	if directory == "" {
-		return
-	}
-	watch := consoles{in: in, directory: directory, log: log, read: map[string]console.Mark{},
-		failed: map[string]string{}}
+	watch := consoles{in: in, directory: directory, log: log}
 	ticker := time.NewTicker(consolePause)
 	defer ticker.Stop()
 	for {
@@ -49,26 +54,39 @@ func (in *Intake) WatchConsoles(ctx context.Context, directory console.Directory
 	}
 }
 
-// search looks at the consoles of all nodes that have a claim or an incumbent without proof.
+// search looks at the consoles of all nodes that have a claim or an incumbent without proof, and at the payloads that
+// have started.
 func (c *consoles) search(ctx context.Context) {
-	read, failed := map[string]console.Mark{}, map[string]string{}
-	for _, address := range c.in.Hub.Unproven() {
-		mark, err := c.look(ctx, address)
-		read[address] = mark
+	c.each(ctx, &c.codes, c.in.Hub.Unproven(), func(address string, text []byte) error {
+		return c.in.sawOnConsole(ctx, address, console.Sightings(text))
+	})
+	if err := c.payloads(ctx); err != nil && ctx.Err() == nil {
+		c.log.Warn("it is not known which payloads have confirmed", "error", err)
+	}
+}
+
+// each looks at the consoles of some nodes.
+func (c *consoles) each(ctx context.Context, past *searched, addresses []string,
+	take func(address string, text []byte) error) {
+	now := searched{map[string]console.Mark{}, map[string]string{}}
+	for _, address := range addresses {
+		mark, err := c.look(address, past.read[address], take)
+		now.read[address] = mark
 		if err != nil && ctx.Err() == nil {
-			failed[address] = err.Error()
-			if c.failed[address] != err.Error() {
-				c.log.Warn("the console of a node cannot be searched for its claim code", "node", address, "error", err)
+			now.failed[address] = err.Error()
+			if past.failed[address] != err.Error() {
+				c.log.Warn("the console of a node cannot be searched", "node", address, "error", err)
 			}
 		}
 	}
-	c.read, c.failed = read, failed
+	*past = now
 }
 
 // look searches the console of a node, unless it is as it was. It returns the mark of what was searched.
-func (c *consoles) look(ctx context.Context, address string) (console.Mark, error) {
+func (c *consoles) look(address string, before console.Mark, take func(address string, text []byte) error) (
+	console.Mark, error) {
 	mark, err := c.directory.Mark(address) // first: what is recorded from here on is searched next time
-	if err != nil || mark == c.read[address] {
+	if err != nil || mark == before {
 		if console.Missing(err) {
 			err = nil
 		}
@@ -76,7 +94,7 @@ func (c *consoles) look(ctx context.Context, address string) (console.Mark, erro
 	}
 	text, err := c.directory.Tail(address, consoleBytes)
 	if err == nil {
-		err = c.in.sawOnConsole(ctx, address, console.Sightings(text))
+		err = take(address, text)
 	}
 	if err != nil {
 		return console.Mark{}, err // it is searched again

@@ -17,9 +17,12 @@ import (
 func (tx *nodeTx) nextDetour(given int64) (detour.Plan, bool) {
 	status := *tx.Status()
 	status.Phase, status.Before = nodetx.SettledPhase(status), ""
-	return tx.Detour().Next(detour.Node{Status: status, Generation: tx.Generation(), Bound: tx.Binding() != nil,
-		Satisfied: tx.Satisfied()}, given)
+	return tx.Detour().Next(detour.Node{Status: status, Bound: tx.Bound(), Satisfied: tx.Satisfied(),
+		Returned: tx.returned(), System: tx.in.System.Secure(tx.Spec())}, given)
 }
+
+// returned reports whether the node has returned by a ticket for its own next boot.
+func (tx *nodeTx) returned() bool { return tx.Admission().Incumbent.Returned() }
 
 // issueDetour issues the plan of a detour, which is no progress of the binding.
 func (in *Intake) issueDetour(tx *nodeTx, next detour.Plan, record *token.Record, answer *Answer) error {
@@ -34,7 +37,7 @@ func (in *Intake) issueDetour(tx *nodeTx, next detour.Plan, record *token.Record
 	if err := in.attachPlan(tx, desired, record, answer); err != nil {
 		return err
 	}
-	tx.Status().Run.Detour, tx.Status().Run.After = next.Detour, next.After
+	tx.Status().Run.Detour, tx.Status().Run.After, tx.Status().Run.Used = next.Detour, next.After, next.Used
 	if next.Detour != detour.Return {
 		tx.Detour().Run = desired.Run
 		if tx.Detour().Rescue == nil {

@@ -4,11 +4,13 @@ package intake
 
 import (
 	"context"
+	"log/slog"
 	"net/netip"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
+	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/limit"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -25,7 +27,7 @@ const (
 	// waiting is how long a discovered machine that polls may be silent. It is not replaced by another meanwhile.
 	waiting = 5 * time.Minute
 	// tidyPause is the time between two searches for machines that are not seen any more.
-	tidyPause = 10 * time.Minute
+	tidyPause = time.Minute
 )
 
 // newcomers is the rate of machines, over the whole site, that are discovered.
@@ -42,8 +44,9 @@ var (
 // nearShare of the places for machines with facts is kept for those on a link of the boot server: 1 / nearShare.
 const nearShare = 4
 
-// Tidy forgets discovered machines that were not seen for a day, until the context ends.
-func (in *Intake) Tidy(ctx context.Context) {
+// Tidy forgets discovered machines that were not seen for a day, and ends the jobs of silent nodes, until the context
+// ends.
+func (in *Intake) Tidy(ctx context.Context, consoles console.Directory, log *slog.Logger) {
 	ticker := time.NewTicker(tidyPause)
 	defer ticker.Stop()
 	for {
@@ -53,6 +56,9 @@ func (in *Intake) Tidy(ctx context.Context) {
 		case <-ticker.C:
 		}
 		in.Expire(ctx)
+		if err := in.EndSilent(ctx, consoles); err != nil && ctx.Err() == nil {
+			log.Warn("the jobs of silent nodes cannot be ended", "error", err)
+		}
 	}
 }
 

@@ -9,16 +9,18 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
-// noteWrite notes in the boot tokens of a claim whether its boot has written the disk. The installed system confirms
-// with a token that one of them fetched.
+// noteWrite notes in the tokens of a claim whether its boot has written the disk, or fetched what runs from memory. The
+// installed system confirms with a token that one of them fetched, a payload with one of them.
 func (tx *nodeTx) noteWrite(claim string, generation int64, line report.Line) {
 	step, _ := plan.VerbOf(line.Verb)
-	written := line.Kind == report.End && line.Verb == "write" && line.Code == 0
-	if !written && (line.Kind != report.Begin || !step.Changes) {
+	brings := line.Verb == "write" || line.Verb == "fetch" && tx.Status().Run.Detour == ""
+	written := line.Kind == report.End && brings && line.Code == 0
+	if !written && (line.Kind != report.Begin || !step.Changes && !brings) {
 		return
 	}
 	for i, record := range tx.Tokens() {
-		if record.Purpose == token.Boot && record.Claim == claim && record.Generation == generation {
+		confirms := record.Purpose == token.Boot || record.Purpose == token.Payload
+		if confirms && record.Claim == claim && record.Generation == generation {
 			tx.Tokens()[i].Unwritten = !written
 		}
 	}

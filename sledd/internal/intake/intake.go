@@ -59,6 +59,7 @@ type Options struct {
 // Capacity refuses writes for which the store has no room.
 type Capacity interface {
 	Allow(class capacity.Class) error
+	Full() bool
 }
 
 // Observer counts for metrics.
@@ -113,6 +114,7 @@ func (nobody) StepFailed(string, int) {}
 type boundless struct{}
 
 func (boundless) Allow(capacity.Class) error { return nil }
+func (boundless) Full() bool                 { return false }
 
 // nodeTx is a unit of work of a node.
 type nodeTx struct {

@@ -35,6 +35,9 @@ func (tx *nodeTx) restartedJob() {
 		tx.EndJob(job.Finish(api.JobCancelled, "cancel", api.Prose{}, tx.Now))
 	case job.State == api.JobRunning:
 		tx.EndJob(job.Finish(api.JobLost, "node", nodetext.Clean("the node restarted while the payload ran"), tx.Now))
+	case !job.KernelUp.IsZero():
+		tx.EndJob(job.Finish(api.JobLost, "node", nodetext.Clean("the node left kernel "+job.Kernel+
+			" before the payload ran"), tx.Now))
 	}
 }
 
@@ -55,29 +58,98 @@ func (in *Intake) readyJob(ctx context.Context, tx *nodeTx, given int64,
 		given != None && given == job.Run {
 		return true, time.Time{}, nil
 	}
-	if len(job.SecretNames) > 0 && tx.withheld(record) != "" {
-		return false, tx.rights(record).Until, nil
-	}
-	image, err := in.DB.Image(ctx, job.Image)
-	if refusal.Is(err, refusal.NotFound) {
-		reason := nodetext.Clean("image " + job.Image + " is not registered")
-		if job.Reason != reason {
-			tx.changeJob(func(job *detour.Job) { job.Reason = reason })
+	if len(job.SecretNames) > 0 {
+		if why := tx.withheld(record); why != "" {
+			tx.jobWaits("its secrets are withheld: " + why)
+			return false, tx.rights(record).Until, nil
 		}
-		return false, tx.Now.Add(imagePause), nil
 	}
+	image, kernel, missing, err := in.jobImages(ctx, job)
 	if err != nil {
 		return false, time.Time{}, err
 	}
-	if err := detour.CheckImage(job.JobSpec, image.ImageSpec, tx.Spec()); err != nil {
+	if missing != "" {
+		tx.jobWaits("image " + missing + " is not registered")
+		return false, tx.Now.Add(imagePause), nil
+	}
+	facts, _ := tx.seenIn(tx.bootOf(record.Claim))
+	err = detour.CheckImage(job.JobSpec, *image, tx.Spec())
+	if err == nil && kernel != nil {
+		err = detour.CheckKernel(job.JobSpec, *kernel, tx.Spec(), facts)
+	}
+	if err != nil {
 		tx.EndJob(job.Finish(api.JobFailed, "sled", nodetext.Clean(err.Error()), tx.Now))
 		return true, time.Time{}, nil
 	}
+	if job.Left && facts == nil {
+		return false, time.Time{}, nil // they are sent again with each poll
+	}
+	if why := tx.notUp(facts); why != "" {
+		tx.EndJob(job.Finish(api.JobLost, "node", nodetext.Clean(why), tx.Now))
+		return true, time.Time{}, nil
+	}
 	tx.changeJob(func(job *detour.Job) {
-		job.Source, job.Digest, job.Reason = &image.ImageSpec, image.Digest, api.Prose{}
+		job.Source, job.Digest, job.Reason = image, image.Digest, api.Prose{}
+		job.On = kernel
+		if job.Left && job.KernelUp.IsZero() {
+			job.Before, job.KernelUp = job.Release, tx.Now
+		}
 		job.Upload = in.UploadURL + "/jobs/" + job.ID
+		if facts != nil {
+			job.Release = facts.Kernel["release"].String()
+		}
 	})
 	return true, time.Time{}, nil
+}
+
+// jobWaits notes why the job waits, unless that is noted: what nothing has changed is not written.
+func (tx *nodeTx) jobWaits(why string) {
+	if reason := nodetext.Clean(why); tx.Job().Reason != reason {
+		tx.changeJob(func(job *detour.Job) { job.Reason = reason })
+	}
+}
+
+// startJob notes that the payload is started. The node may have its configuration before its begin has arrived.
+func (tx *nodeTx) startJob() {
+	if tx.Job().State == api.JobRunning {
+		return
+	}
+	tx.changeJob(func(job *detour.Job) { job.State, job.Started = api.JobRunning, tx.Now })
+	tx.AddJobEvent(tx.Job().Job)
+}
+
+// jobImages returns the image and the kernel of a job, if it names one; missing is the one that is not registered.
+func (in *Intake) jobImages(ctx context.Context, job *detour.Job) (image, kernel *api.ImageSpec, missing string,
+	err error) {
+	missing = job.Image
+	found, err := in.DB.Image(ctx, missing)
+	image = &found.ImageSpec
+	if err == nil && job.Kernel != "" {
+		missing = job.Kernel
+		var on api.Image
+		on, err = in.DB.Image(ctx, missing)
+		kernel = &on.ImageSpec
+	}
+	if refusal.Is(err, refusal.NotFound) {
+		return nil, nil, missing, nil
+	}
+	return image, kernel, "", err
+}
+
+// notUp returns why a node that has left to start the kernel of its job does not run it; empty: it does, or has not
+// left.
+func (tx *nodeTx) notUp(facts *api.Facts) string {
+	job := tx.Job()
+	if !job.Left || !job.KernelUp.IsZero() {
+		return ""
+	}
+	switch release := facts.Kernel["release"].String(); {
+	case !tx.returned():
+		return "kernel " + job.Kernel + " did not start: the node came with kernel " + release + " through its firmware"
+	case release != job.On.Kernel.Release:
+		return "the node runs kernel " + release + ", and not " + job.On.Kernel.Release + " of image " + job.Kernel
+	}
+	return ""
 }
 
 // issuedJob notes that the node has the plan of its job.
@@ -111,13 +183,17 @@ func (tx *nodeTx) mayRun(sent report.Report, line report.Line) error {
 // applyJobLine applies a report line of a plan of a job.
 func (tx *nodeTx) applyJobLine(line report.Line) {
 	switch {
+	case line.Kind == report.End && line.Verb == "start" && line.Code == 0:
+		tx.changeJob(func(job *detour.Job) { job.Left = true })
 	case line.Kind == report.End && detour.Last(line):
 		tx.Status().Progress = nil
+		if line.Verb != "run" && tx.Job().KernelUp.IsZero() { // nothing of the job was started
+			tx.Status().Run.Used = false
+		}
 		tx.EndJob(tx.Job().End(line, tx.missing, tx.Now))
 	case line.Kind == report.Begin && line.Verb == "run":
 		tx.Status().Progress = nil
-		tx.changeJob(func(job *detour.Job) { job.State, job.Started = api.JobRunning, tx.Now })
-		tx.AddJobEvent(tx.Job().Job)
+		tx.startJob()
 	case line.Kind == report.Begin:
 		tx.Status().Progress, tx.Status().Moved = nil, tx.Now
 	}

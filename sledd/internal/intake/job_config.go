@@ -116,6 +116,10 @@ func jobMounts(job *detour.Job) []specs.Mount {
 	if job.Privileged {
 		mounts[1] = specs.Mount{Destination: "/dev", Type: "bind", Source: "/dev", Options: []string{"rbind", "rw"}}
 		mounts = slices.Delete(mounts, 2, 5) // they are those of the node
+		if job.Kernel != "" {
+			mounts = append(mounts, specs.Mount{Destination: "/lib/modules", Type: "bind", Source: "/lib/modules",
+				Options: []string{"bind", "ro"}})
+		}
 	}
 	if len(job.SecretNames) > 0 {
 		mounts = append(mounts, specs.Mount{Destination: "/run/secrets", Type: "bind", Source: "secrets",

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
@@ -27,12 +28,13 @@ func endOfPayload(sent report.Report) *report.Ran {
 	return nil
 }
 
-// missingFiles compares the files of a job that have arrived at the boot server with what its node has sent, and
-// returns the first difference; empty: there is none, or it is not known, because sledd has no --upload-directory.
-// Nothing is read for anybody but the node that runs the job.
+// missingFiles returns what of the files of a job the boot server has refused, or the first difference between what has
+// arrived there and what its node has sent; empty: there is none, or it is not known, because sledd has no
+// --upload-directory or the files went to another boot server. Nothing is read for anybody but the node that runs the
+// job.
 func (in *Intake) missingFiles(ctx context.Context, mac, bearer string, sent report.Report) (string, error) {
 	ran := endOfPayload(sent)
-	if ran == nil || in.Uploads.Directory == "" {
+	if ran == nil || in.Uploads.Directory == "" && ran.Missing == "" {
 		return "", nil
 	}
 	tx, err := in.load(ctx, mac)
@@ -41,6 +43,17 @@ func (in *Intake) missingFiles(ctx context.Context, mac, bearer string, sent rep
 	}
 	if _, err := tx.authenticateReport(bearer, sent); err != nil {
 		return "", err
+	}
+	here := strings.HasPrefix(tx.Job().Upload, in.UploadURL+"/")
+	if ran.Missing != "" {
+		refused := "the boot server has not taken all of " + ran.Missing
+		if full := in.Uploads.jobRoom(tx.Now); here && full != nil {
+			refused += ": " + full.Error()
+		}
+		return refused, nil
+	}
+	if !here {
+		return "", nil
 	}
 	folder := filepath.Join(in.Uploads.Directory, "jobs", tx.Job().ID)
 	for _, one := range []struct {

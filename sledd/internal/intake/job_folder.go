@@ -34,6 +34,7 @@ func (in *Intake) JobFolder(ctx context.Context, address, bearer, id string) (fo
 		}
 		renewed = in.renew(tx, record)
 		tx.Status().Seen = tx.Now
+		tx.startJob()
 		folder, err = in.packJob(job)
 		return err
 	})
@@ -48,6 +49,9 @@ func (in *Intake) packJob(job *detour.Job) ([]byte, error) {
 	files := []file{{"config.json", config}}
 	if len(job.Artefacts) > 0 {
 		files = append(files, file{"artefacts", strings.Join(job.Artefacts, "\n") + "\n"})
+	}
+	if len(job.Tune) > 0 {
+		files = append(files, file{"tune", strings.Join(job.Tune, "\n") + "\n"})
 	}
 	secrets, err := in.DB.Secrets(job)
 	if err != nil {

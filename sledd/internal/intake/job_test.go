@@ -5,15 +5,12 @@ package intake_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"golang.org/x/sys/unix"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -24,8 +21,15 @@ import (
 
 const jobID = "1kq7d2g3x9qa"
 
-// jobs is a machine that has a job; the image is registered unless its kind is empty.
+// jobs is a machine that has booted with a job; the image is registered unless its kind is empty.
 func jobs(t *testing.T, binding *api.BindingSpec, phase api.Phase, job api.JobSpec, kind string) *machine {
+	t.Helper()
+	m := withJob(t, binding, phase, job, kind)
+	m.boot()
+	return m
+}
+
+func withJob(t *testing.T, binding *api.BindingSpec, phase api.Phase, job api.JobSpec, kind string) *machine {
 	t.Helper()
 	m := newMachine(t, binding)
 	m.image(kind)
@@ -34,13 +38,18 @@ func jobs(t *testing.T, binding *api.BindingSpec, phase api.Phase, job api.JobSp
 		status.Generation, status.Run.Generation = tx.Generation(), tx.Generation()
 		tx.Enter(phase)
 	})
+	m.gets(job)
+	return m
+}
+
+// gets requests a job.
+func (m *machine) gets(job api.JobSpec, secrets ...string) {
+	m.Helper()
 	job.Image, job.Timeout, job.Grace = "hpl", 60, 5
 	m.change(func(tx *nodetx.Tx) {
 		tx.SetDetour(detour.Detour{Job: &detour.Job{Job: api.Job{JobSpec: job, ID: jobID, MAC: mac,
-			State: api.JobWaiting}}})
+			State: api.JobWaiting, SecretNames: secrets}}})
 	})
-	m.boot()
-	return m
 }
 
 func (m *machine) image(kind string) {
@@ -80,10 +89,13 @@ func ran(exit int, by, output string) report.Line {
 	return line
 }
 
-func (m *machine) cancel() {
+func (m *machine) cancel() { m.changeJob(func(job *api.Job) { job.Cancelled = m.DB.Now() }) }
+
+func (m *machine) changeJob(change func(job *api.Job)) {
 	m.change(func(tx *nodetx.Tx) {
 		next, job := *tx.Detour(), *tx.Job()
-		job.Cancelled, next.Job = tx.Now, &job
+		change(&job.Job)
+		next.Job = &job
 		tx.SetDetour(next)
 	})
 }
@@ -126,6 +138,12 @@ func TestAJobLeavesItsNodeAsBefore(t *testing.T) {
 				t.Errorf("then %q, want %q", got, c.want)
 			}
 			m.does(c.phase, start(1, c.want))
+			if c.want == "idle" {
+				m.does(c.phase, end(1, c.want, 0))
+				if got := m.poll(); got != "" || m.status().Phase != c.phase {
+					t.Errorf("later %q, phase %s", got, m.status().Phase)
+				}
+			}
 			if got := m.startsSled(); got != c.sled {
 				t.Errorf("starts the Sled system: %t", got)
 			}
@@ -206,6 +224,68 @@ func TestAJobWaitsForItsImage(t *testing.T) {
 	}
 }
 
+// A job looks for its image each few seconds, perhaps for hours, on hundreds of nodes.
+func TestALookForTheImageIsNotStored(t *testing.T) {
+	m := jobs(t, nil, api.Idle, api.JobSpec{}, "")
+	m.poll()
+	reads, commits := 0, 0
+	m.memory.Before = func(call string) error {
+		if call == "commit" {
+			commits++
+		} else if reads++; reads < 20 {
+			m.ahead.Add(int64(time.Minute)) // so that the next look comes at once
+		}
+		return nil
+	}
+	if _, err := m.Poll(t.Context(), mac, m.token, m.run, 100*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if reads < 20 || commits != 1 { // the poll itself
+		t.Errorf("%d reads, %d commits", reads, commits)
+	}
+}
+
+// At level expected, only a job with secrets waits until a rival would have shown itself.
+func TestAJobWithSecretsWaitsForTheHold(t *testing.T) {
+	for _, secrets := range [][]string{nil, {"key"}} {
+		m := newMachine(t, nil).at(admission.Expected)
+		m.image(api.RootImage)
+		m.gets(api.JobSpec{}, secrets...)
+		m.decide(admission.Expect{For: time.Minute, By: "power"})
+		m.enter("192.0.2.1")
+		if got := m.poll(); (got == "fetch run") != (len(secrets) == 0) {
+			t.Errorf("secrets %q: the plan is %q", secrets, got)
+		}
+		if len(secrets) == 0 {
+			continue
+		}
+		if job := m.load().Job(); !strings.HasPrefix(job.Reason.String(), "its secrets are withheld: ") ||
+			m.status().Withheld.IsZero() || m.count("hold") != 1 {
+			t.Errorf("%+v", job)
+		}
+		m.after(admission.DefaultRules().Hold)
+		if got := m.poll(); got != "fetch run" || !m.load().Job().Reason.IsZero() {
+			t.Errorf("after the hold: %q, %+v", got, m.load().Job())
+		}
+	}
+}
+
+// The begin of a step may arrive late, or never: a payload whose configuration was fetched counts as started.
+func TestAPayloadWithoutABeginIsStartedOnce(t *testing.T) {
+	m := jobs(t, nil, api.Idle, api.JobSpec{}, api.RootImage)
+	m.poll()
+	m.does(api.Fetching, start(1, "fetch"), end(1, "fetch", 0))
+	for range 2 { // its answer was lost
+		if _, _, err := m.JobFolder(t.Context(), mac, m.token, jobID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.boot()
+	if job := m.ended(); job.State != api.JobLost || job.Started.IsZero() {
+		t.Errorf("%+v", job)
+	}
+}
+
 func TestABindingIsCarriedOutAfterTheJob(t *testing.T) {
 	m := jobs(t, nil, api.Idle, api.JobSpec{}, api.RootImage)
 	m.poll()
@@ -215,42 +295,4 @@ func TestABindingIsCarriedOutAfterTheJob(t *testing.T) {
 	if got := m.poll(); !strings.HasSuffix(got, "write configure kexec") {
 		t.Errorf("then %q", got)
 	}
-}
-
-// A job is done only if its output has arrived as it was sent.
-func TestOutputThatHasNotArrived(t *testing.T) {
-	for came, want := range map[string]api.JobState{"hello\n": api.JobDone, "hel": api.JobLost, "jello\n": api.JobLost} {
-		m := jobs(t, nil, api.Idle, api.JobSpec{}, api.RootImage)
-		m.Uploads.Directory = t.TempDir()
-		folder := filepath.Join(m.Uploads.Directory, "jobs", jobID)
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		for name, part := range map[string]string{"out.000001": came[:2], "out.000002": came[2:], "err.000001": "x"} {
-			if err := os.WriteFile(filepath.Join(folder, name), []byte(part), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		m.poll()
-		m.does(api.Running, start(1, "fetch"), end(1, "fetch", 0), start(2, "run"))
-		m.does(api.Idle, ran(0, "payload", "hello\n"))
-		if job := m.ended(); job.State != want || *job.Exit != 0 {
-			t.Errorf("%q came: %+v", came, job)
-		}
-	}
-}
-
-// Reading a pipe without a writer never ends.
-func TestNothingIsReadForAStranger(t *testing.T) {
-	m := jobs(t, nil, api.Idle, api.JobSpec{}, api.RootImage)
-	m.Uploads.Directory = t.TempDir()
-	folder := filepath.Join(m.Uploads.Directory, "jobs", jobID)
-	err := errors.Join(os.MkdirAll(folder, 0o700), unix.Mkfifo(filepath.Join(folder, "out.000001"), 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.poll()
-	m.does(api.Running, start(1, "fetch"), end(1, "fetch", 0), start(2, "run"))
-	m.token = strings.Repeat("0", len(m.token))
-	m.refused("a report of a stranger", m.report(ran(0, "payload", "hello\n")), refusal.Unauthorized)
 }

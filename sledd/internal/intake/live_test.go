@@ -48,6 +48,8 @@ func TestALiveTokenIsReadOncePerMinute(t *testing.T) {
 // halfFull is a store that has room for everything but claims.
 type halfFull struct{}
 
+func (halfFull) Full() bool { return false }
+
 func (halfFull) Allow(class capacity.Class) error {
 	if class == capacity.Claims {
 		return refusal.New(refusal.Full, "no room")

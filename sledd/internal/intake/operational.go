@@ -43,7 +43,11 @@ func (in *Intake) Operational(ctx context.Context, address, bearer string, sent 
 		if known := tx.Status().OS; known != nil {
 			sent.HostKey = known.HostKey
 		}
-		tx.recordSystemStart(sent.Start, generation)
+		if tx.Status().Memory { // the kernel below it was started otherwise
+			sent.Start = fromMemory
+		} else {
+			tx.recordSystemStart(sent.Start, generation)
+		}
 		tx.Enter(api.Operational)
 		tx.step(admission.Tick{}) // it has the console from here on, also if the report of the jump was lost
 		tx.Status().OS, tx.Status().BootID = &sent, sent.BootID

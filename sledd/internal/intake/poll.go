@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/gate"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -101,8 +102,10 @@ func (in *Intake) pollOnce(ctx context.Context, mac, bearer string, given int64,
 		if err != nil {
 			return err
 		}
-		tx.Status().Seen = tx.Now
-		if !tx.rights(record).Plan || tx.isAsked() {
+		if !woken { // thousands may look at the same time
+			tx.Status().Seen = tx.Now
+		}
+		if !tx.rights(record).Plan || tx.isAsked() || tx.Held() {
 			answer.again = tx.isAsked()
 			return nil
 		}
@@ -138,7 +141,8 @@ func (in *Intake) pollBinding(ctx context.Context, tx *nodeTx, given int64, reco
 		answer.until = tx.rights(record).Until // its upload would be refused
 		return nil
 	}
-	if run := tx.Status().Run; given != None && given == run.Number && run.Generation == wanted.Generation {
+	if run := tx.Status().Run; given != None && given == run.Number && run.Generation == wanted.Generation &&
+		(run.Detour == "" || run.Detour == detour.Return) {
 		return nil
 	}
 	return in.issuePlan(ctx, tx, wanted, record, answer)
@@ -163,7 +167,7 @@ func (tx *nodeTx) wanted(record *token.Record) plan.Request {
 		return plan.Request{}
 	}
 	wanted := plan.Request{Generation: tx.Binding().Generation}
-	if tx.Satisfied() {
+	if tx.Satisfied() && !tx.Binding().Memory() { // what runs from memory ended with the boot before
 		return wanted
 	}
 	wanted.Binding, wanted.Image, wanted.Node = &tx.Binding().Binding, tx.Binding().Source, *tx.Node()
@@ -176,10 +180,14 @@ func (tx *nodeTx) wanted(record *token.Record) plan.Request {
 func (in *Intake) issuePlan(ctx context.Context, tx *nodeTx, wanted plan.Request, record *token.Record,
 	answer *Answer) (err error) {
 	wanted.Run, wanted.Site = tx.nextRun(), in.site()
+	wanted.Known, wanted.Stamp = tx.KnownStamp(), tx.Stamp(wanted.Generation, wanted.Run)
 	if wanted.Image != nil {
 		if err := in.refreshImage(ctx, wanted.Image); err != nil {
 			return err
 		}
+	}
+	if wanted.Confirms() {
+		wanted.Confirm = in.confirmURL(tx, record)
 	}
 	if wanted.Receivers, err = in.receivers(ctx, tx, wanted); err != nil {
 		return err
@@ -272,8 +280,10 @@ func (tx *nodeTx) recordPlanIssued(desired plan.Plan) {
 		tx.Enter(api.Idle)
 	}
 	if !desired.Idle() {
+		tx.SettlePayload(false)
 		tx.SettleJump(nodetx.KexecMissed) // what was jumped to before has not reported
 		tx.Status().Start, tx.Status().StartNote = "", nodetext.Clean(tx.noKexec)
+		tx.Status().Memory, tx.Status().Confirmed = false, api.Prose{}
 	}
 	if desired.Generation > 0 {
 		tx.Status().Generation = desired.Generation

@@ -241,6 +241,8 @@ func (tx *nodeTx) applyStepStart(verb string) {
 		tx.forgetDisk()
 	}
 	switch verb {
+	case "configure":
+		tx.Stamped()
 	case "capture":
 		tx.Status().OS, tx.Status().DiskKept = tx.unconfirmed(), true
 	case "idle":
@@ -282,6 +284,8 @@ func (in *Intake) applyStepEnd(ctx context.Context, tx *nodeTx, sent report.Repo
 		}
 	case "capture":
 		return in.recordCapture(ctx, tx, sent, line)
+	case "start":
+		tx.startedFromMemory(desired)
 	case "kexec", "reboot":
 		if desired != nil && desired.Configure == api.Unconfigured { // nobody waits for its report
 			tx.Enter(api.Unconfirmed)

@@ -26,7 +26,7 @@ func (in *Intake) Script(ctx context.Context, nic string) (Script, error) {
 	if err != nil {
 		return Script{}, err
 	}
-	if tx.BootsDisk() {
+	if tx.BootsDisk() || in.Capacity.Full() { // then the Sled system would only wait
 		return Script{Text: ipxe.Local, Local: true}, nil
 	}
 	text, err := in.System.Script(nic, tx.Spec().Flavour)
@@ -66,6 +66,8 @@ func (tx *nodeTx) mayStartWarm(reference string) error {
 	switch {
 	case tx.Node() == nil:
 		return refusal.New(refusal.NotFound, "node %s is not declared", reference)
+	case tx.Held():
+		return refusal.New(refusal.Conflict, "node %s is on hold since the store was restored: sledctl release", reference)
 	case tx.BootsDisk():
 		return refusal.New(refusal.Conflict,
 			"the binding of node %s is satisfied (generation %d, phase %s), so it would start its own disk: "+
@@ -85,8 +87,8 @@ func (tx *nodeTx) recordBoot() {
 	switch {
 	case tx.Node() == nil:
 		tx.Enter(api.Discovered)
-	case tx.Satisfied():
-	case tx.Detour() != nil && tx.Status().Phase != "": // it keeps what it was
+	case tx.Satisfied() && !tx.Binding().Memory():
+	case (tx.Detour() != nil || tx.Status().Run.Used && tx.returned()) && tx.Status().Phase != "": // it keeps what it was
 	default:
 		tx.Enter(api.Booting)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/detour"
+	"github.com/sled-fleet/sled/sledd/internal/intake"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/report"
@@ -33,6 +34,21 @@ func TestABootScriptIsOneRead(t *testing.T) {
 	m.memory.Before = func(string) error { calls++; return nil }
 	if _, err := m.Script(t.Context(), mac); err != nil || calls != 1 {
 		t.Errorf("%d calls of the store, %v", calls, err)
+	}
+}
+
+// full is a store that takes no writes.
+type full struct{ halfFull }
+
+func (full) Full() bool { return true }
+
+func TestMachinesBootTheirDisksWhileNothingCanBeStored(t *testing.T) {
+	m := newMachine(t, &api.BindingSpec{Image: "d12"})
+	for capacity, local := range map[intake.Capacity]bool{halfFull{}: false, full{}: true} {
+		m.Capacity = capacity
+		if script, err := m.Script(t.Context(), mac); err != nil || script.Local != local {
+			t.Errorf("%T: boots the disk: %v, %v", capacity, script.Local, err)
+		}
 	}
 }
 

@@ -33,6 +33,9 @@ func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte
 		if tx.Binding() == nil || tx.Binding().Image == "" || tx.Node() == nil {
 			return refusal.New(refusal.NotFound, "node %s is not bound to an image: there is no seed", address)
 		}
+		if tx.Binding().Payload() != nil {
+			return refusal.New(refusal.NotFound, "node %s is bound to a payload, which takes no seed", address)
+		}
 		if tx.Detour() != nil {
 			return refusal.New(refusal.Forbidden, "node %s is %s: its seed is not issued", address, tx.Detour().State())
 		}

@@ -45,6 +45,9 @@ const Fleet = Root + "fleet"
 // Probe is the key that is written to see whether the store takes writes.
 const Probe = Root + "probe"
 
+// Backup is when the newest complete backup was read.
+const Backup = Root + "backup"
+
 // EventsOf is the prefix of a node's events.
 func EventsOf(mac string) string { return Events + mac + "/" }
 

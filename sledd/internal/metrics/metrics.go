@@ -15,8 +15,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/gate"
+	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
@@ -31,8 +34,9 @@ type Metrics struct {
 	kexecs   *prometheus.CounterVec
 }
 
-// New makes the metrics.
-func New() *Metrics {
+// New makes the metrics of a version of sledd. What is counted is there from the start, as 0: an alert on an increase
+// needs the value before.
+func New(version string) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sledd_http_request_seconds",
@@ -49,9 +53,29 @@ func New() *Metrics {
 		kexecs: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sledd_kexecs_total",
 			Help: "Starts by kexec: attempted, then confirmed or missed."}, []string{"outcome"}),
 	}
-	m.registry.MustRegister(m.requests, m.calls, m.errors, m.plans, m.failed, m.kexecs,
+	built := prometheus.NewGauge(prometheus.GaugeOpts{Name: "sledd_build_info", Help: "Always 1.",
+		ConstLabels: prometheus.Labels{"version": version}})
+	built.Set(1)
+	m.registry.MustRegister(m.requests, m.calls, m.errors, m.plans, m.failed, m.kexecs, built, sources{},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.start()
 	return m
+}
+
+// start makes the time series of all that can be counted.
+func (m *Metrics) start() {
+	for _, call := range []string{readCall, commitCall} {
+		m.calls.WithLabelValues(call)
+		m.errors.WithLabelValues(call)
+	}
+	for _, outcome := range []string{nodetx.KexecAttempted, nodetx.KexecConfirmed, nodetx.KexecMissed} {
+		m.kexecs.WithLabelValues(outcome)
+	}
+	for _, verb := range plan.Verbs() {
+		for code := api.CodeDone + 1; api.CodeName(code) != ""; code++ {
+			m.failed.WithLabelValues(verb, strconv.Itoa(code))
+		}
+	}
 }
 
 // Watch adds what the hub knows: long polls that wait, nodes by phase, and alarms.
@@ -70,7 +94,8 @@ func (m *Metrics) Size(usage func() store.Usage) {
 		"sledd_store_in_use_bytes": {"Bytes of the file that are in use.", func(u store.Usage) int64 { return u.InUse }},
 		"sledd_store_quota_bytes": {"Size at which nothing more can be written; 0: unknown.",
 			func(u store.Usage) int64 { return u.Quota }},
-		"sledd_store_alarms": {"Alarms of etcd.", func(u store.Usage) int64 { return int64(len(u.Alarms)) }},
+		"sledd_store_alarms": {"Alarms: of etcd, and of its disk.",
+			func(u store.Usage) int64 { return int64(len(u.Alarms)) }},
 	} {
 		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: of.help},
 			func() float64 { return float64(of.value(usage())) }))
@@ -128,8 +153,9 @@ func (fleet) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (f fleet) Collect(out chan<- prometheus.Metric) {
-	for phase, count := range f.hub.Phases() {
-		out <- prometheus.MustNewConstMetric(phaseNodes, prometheus.GaugeValue, float64(count), string(phase))
+	count := f.hub.Phases()
+	for _, phase := range api.Phases() {
+		out <- prometheus.MustNewConstMetric(phaseNodes, prometheus.GaugeValue, float64(count[phase]), string(phase))
 	}
 	out <- prometheus.MustNewConstMetric(overdueNodes, prometheus.GaugeValue, float64(f.hub.Overdue(time.Now())))
 	for kind, count := range f.hub.Alarms() {
@@ -137,6 +163,12 @@ func (f fleet) Collect(out chan<- prometheus.Metric) {
 	}
 	out <- prometheus.MustNewConstMetric(waitingPolls, prometheus.GaugeValue, float64(f.hub.Waiting()))
 }
+
+// Calls to the store.
+const (
+	readCall   = "read"
+	commitCall = "commit"
+)
 
 // Measured is a store whose calls are measured.
 type Measured struct {
@@ -151,7 +183,7 @@ func (m *Metrics) Measure(s store.Store) Measured { return Measured{s, m} }
 func (s Measured) Read(ctx context.Context, queries ...store.Query) (store.Snapshot, error) {
 	begin := time.Now()
 	snapshot, err := s.Store.Read(ctx, queries...)
-	s.metrics.call("read", begin, err)
+	s.metrics.call(readCall, begin, err)
 	return snapshot, err
 }
 
@@ -159,7 +191,7 @@ func (s Measured) Read(ctx context.Context, queries ...store.Query) (store.Snaps
 func (s Measured) Commit(ctx context.Context, t store.Transaction) (int64, error) {
 	begin := time.Now()
 	revision, err := s.Store.Commit(ctx, t)
-	s.metrics.call("commit", begin, err)
+	s.metrics.call(commitCall, begin, err)
 	return revision, err
 }
 

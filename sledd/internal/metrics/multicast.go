@@ -8,21 +8,17 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 )
 
-// sourceUp names the sources that are read when /metrics is: one that fails is 0, and its own metrics are missing.
-var sourceUp = prometheus.NewDesc("sledd_metrics_source_up", "1 if this source of metrics could be read, else 0.",
-	[]string{"source"}, nil)
-
 var (
 	ofImage     = []string{"image", "interface"}
-	castSession = prometheus.NewDesc("sled_multicast_sessions", "Images that are multicast, or were within 60 s.",
+	castSession = prometheus.NewDesc("sledd_multicast_sessions", "Images that are multicast, or were within 60 s.",
 		nil, nil)
-	castClients = prometheus.NewDesc("sled_multicast_receivers", "Nodes that requested within 3 s.", ofImage, nil)
-	castRate    = prometheus.NewDesc("sled_multicast_rate_bps", "Rate of an image, in bits per second.", ofImage, nil)
-	castBytes   = prometheus.NewDesc("sled_multicast_bytes_total", "Bytes sent, new ones and repairs.",
+	castClients = prometheus.NewDesc("sledd_multicast_receivers", "Nodes that requested within 3 s.", ofImage, nil)
+	castRate    = prometheus.NewDesc("sledd_multicast_rate_bps", "Rate of an image, in bits per second.", ofImage, nil)
+	castBytes   = prometheus.NewDesc("sledd_multicast_bytes_total", "Bytes sent, new ones and repairs.",
 		append([]string{"kind"}, ofImage...), nil)
-	castCopies = prometheus.NewDesc("sled_multicast_copies", "What was sent, in copies of the image.", ofImage, nil)
-	castNeeds  = prometheus.NewDesc("sled_multicast_requests_total", "Requests of nodes.", ofImage, nil)
-	castRefuse = prometheus.NewDesc("sled_multicast_refused_total", "Requests that were dropped, by reason.",
+	castCopies = prometheus.NewDesc("sledd_multicast_copies", "What was sent, in copies of the image.", ofImage, nil)
+	castNeeds  = prometheus.NewDesc("sledd_multicast_requests_total", "Requests of nodes.", ofImage, nil)
+	castRefuse = prometheus.NewDesc("sledd_multicast_refused_total", "Requests that were dropped, by reason.",
 		[]string{"why"}, nil)
 )
 
@@ -36,7 +32,7 @@ type multicast func() (api.Multicast, error)
 
 // Describe implements prometheus.Collector.
 func (multicast) Describe(out chan<- *prometheus.Desc) {
-	for _, one := range []*prometheus.Desc{sourceUp, castSession, castClients, castRate, castBytes, castCopies,
+	for _, one := range []*prometheus.Desc{castSession, castClients, castRate, castBytes, castCopies,
 		castNeeds, castRefuse} {
 		out <- one
 	}
@@ -48,11 +44,10 @@ func (read multicast) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(what, kind, value, labels...)
 	}
 	told, err := read()
+	out <- up("multicast", err)
 	if err != nil {
-		add(sourceUp, prometheus.GaugeValue, 0, "multicast")
 		return
 	}
-	add(sourceUp, prometheus.GaugeValue, 1, "multicast")
 	add(castSession, prometheus.GaugeValue, float64(len(told.Sessions)))
 	for why, count := range told.Refused {
 		add(castRefuse, prometheus.CounterValue, float64(count), why)

@@ -3,6 +3,7 @@
 package nodetx
 
 import (
+	"strings"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -28,9 +29,29 @@ func (p Policy) rules() admission.Rules {
 	return p.Rules
 }
 
-// BootsDisk reports whether the node boots its own disk.
+// Unfinished reports whether the binding of the node has something left to do at its next boot.
+func (tx *Tx) Unfinished() bool {
+	return tx.Binding() != nil && !tx.Satisfied() && !boot.Local(*tx.Status(), tx.Bound())
+}
+
+// BootsDisk reports whether the node boots its own disk. While the store is on hold, every machine does.
 func (tx *Tx) BootsDisk() bool {
-	return tx.Detour() == nil && boot.Local(*tx.Status(), tx.Binding() != nil, tx.Generation())
+	return tx.Held() || tx.Detour() == nil && boot.Local(*tx.Status(), tx.Bound())
+}
+
+// Bound is what decides about the boot of a bound node.
+func (tx *Tx) Bound() boot.Bound {
+	return boot.Bound{Is: tx.Binding() != nil, Generation: tx.Generation(), Memory: tx.Binding().Memory()}
+}
+
+// runsPayload reports whether a payload has the console. The system of a root that runs from memory has the secrets of
+// its binding, so that it gains nothing by what it prints, until another one is bound.
+func (tx *Tx) runsPayload() bool {
+	status, bound := tx.Status(), tx.Binding()
+	if !status.Memory || status.Phase != api.Starting && !status.Phase.Installed() && status.Phase != api.Failed {
+		return false
+	}
+	return bound == nil || bound.Generation != status.Generation || bound.Payload() != nil
 }
 
 func (p Policy) node(tx *Tx) admission.Node {
@@ -40,8 +61,31 @@ func (p Policy) node(tx *Tx) admission.Node {
 	}
 	return admission.Node{Level: level, Generation: tx.Generation(), Local: tx.BootsDisk(),
 		Unfinished: tx.Detour() != nil || tx.Binding() != nil && !tx.Satisfied(),
-		Payload:    tx.Job() != nil && tx.Job().State == api.JobRunning,
+		Payload:    tx.Job() != nil && tx.Job().State == api.JobRunning || tx.runsPayload(),
+		Memory:     tx.Binding().Memory(),
+		Harmless:   tx.Detour() == nil && tx.Binding().Harmless() && !tx.HandsOver(),
 		Start:      max(tx.Admission().Slowest(), p.Starts.of(tx.MAC))}
+}
+
+// WaitsAfterPowerCut is why a node that runs from memory waits for an operator after a power cut, in a line for people;
+// empty: it is admitted without one.
+func (p Policy) WaitsAfterPowerCut(tx *Tx, recorded bool) string {
+	level, bound := p.node(tx).Level, tx.Binding()
+	var why []string
+	if len(bound.AuthorizedKeys) > 0 {
+		why = append(why, "keys")
+	}
+	if bound.UserDataSHA256 != "" {
+		why = append(why, "user data")
+	}
+	if len(why) == 0 && level > admission.Expected {
+		why = append(why, "level "+level.String())
+	}
+	if level == admission.Open || recorded || len(why) == 0 {
+		return ""
+	}
+	return "it has " + strings.Join(why, " and ") + ", so after a power cut it waits for an operator: its console is " +
+		"not recorded (docs/admission.md)"
 }
 
 // levelOf reads the level that a record requires. One that a later version wrote counts as the highest.

@@ -78,7 +78,7 @@ type Loaded struct {
 // LoadEach reads what is wanted of each of many nodes, all at one revision.
 func (db *DB) LoadEach(ctx context.Context, macs []string, wants func(i int) []Want) ([]Loaded, error) {
 	list, wanted := make([]Loaded, len(macs)), make([][]Want, len(macs))
-	var queries []store.Query
+	queries := []store.Query{store.Key(key.Fleet)}
 	for i, address := range macs {
 		tx := newTx(address, db.Now())
 		tx.sender.Origin = origin.Of(ctx)
@@ -91,10 +91,14 @@ func (db *DB) LoadEach(ctx context.Context, macs []string, wants func(i int) []W
 	if err != nil {
 		return nil, err
 	}
-	at := 0
+	identity, err := readIdentity(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	at := 1
 	for i := range list {
 		tx := list[i].Tx
-		tx.Revision = snapshot.Revision
+		tx.Revision, tx.identity = snapshot.Revision, identity
 		for j, want := range wanted[i] {
 			if err := want.load(tx, queries[at+j], snapshot.Results[at+j]); err != nil {
 				list[i].Err = err
@@ -137,20 +141,27 @@ var listed = []Kind{Node, Status, BindingOf, DetourOf, AdmissionOf}
 // Page reads the next limit MACs after one, at one revision. Each of the first limit keys of the
 // union is among the first limit keys of the lists it is in, so bounded reads are enough.
 func (db *DB) Page(ctx context.Context, after string, limit int64) (page []*Tx, more bool, err error) {
-	queries := make([]store.Query, len(listed))
+	queries := make([]store.Query, 1+len(listed))
+	queries[0] = store.Key(key.Fleet)
 	for i, kind := range listed {
-		queries[i] = store.Query{Key: prefixes[kind] + after + "\x00", To: store.PrefixEnd(prefixes[kind]), Limit: limit + 1}
+		queries[1+i] = store.Query{Key: prefixes[kind] + after + "\x00", To: store.PrefixEnd(prefixes[kind]),
+			Limit: limit + 1}
 	}
 	snapshot, err := db.Store.Read(ctx, queries...)
 	if err != nil {
 		return nil, false, err
 	}
+	identity, err := readIdentity(snapshot)
+	if err != nil {
+		return nil, false, err
+	}
 	found, now := map[string]*Tx{}, db.Now()
 	for i, kind := range listed {
-		for _, kv := range snapshot.Results[i] {
+		for _, kv := range snapshot.Results[1+i] {
 			address := strings.TrimPrefix(kv.Key, prefixes[kind])
 			if found[address] == nil {
 				found[address] = emptyRow(address, now, snapshot.Revision)
+				found[address].identity = identity
 			}
 			if err := found[address].slot(kind).load(kv.Key, []store.KV{kv}); err != nil {
 				return nil, false, err

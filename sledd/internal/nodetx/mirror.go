@@ -63,6 +63,14 @@ func (db *DB) Walk(ctx context.Context, after string, page int64, see func(tx *T
 	if view == nil {
 		return db.walkStore(ctx, after, page, see)
 	}
+	snapshot, err := db.Store.Read(ctx, store.Key(key.Fleet))
+	if err != nil {
+		return "", err
+	}
+	identity, err := readIdentity(snapshot)
+	if err != nil {
+		return "", err
+	}
 	now := db.Now()
 	var row Tx
 	for found, err := range view.After(after) {
@@ -70,7 +78,7 @@ func (db *DB) Walk(ctx context.Context, after string, page int64, see func(tx *T
 			return "", err
 		}
 		row = *found.Value
-		row.Now, row.Revision = now, view.Revision
+		row.Now, row.Revision, row.identity = now, view.Revision, identity
 		if !see(&row) && found.More {
 			return found.ID, nil
 		}

@@ -44,6 +44,9 @@ func (tx *Tx) noteEvent(note admission.Note, detail api.Prose, before *admission
 	switch {
 	case note.Kind == admission.AdmittedAs:
 		event.Level = note.Level.String()
+		if evidence := admission.Evidence(note.Reason); evidence == admission.Person || evidence == admission.Unseen {
+			event.Actor, event.Via = note.Claim.Operator.Name, note.Claim.Operator.Via
+		}
 		if before == nil || before.ID != note.Claim.ID { // it has booted
 			event.BootID = nodetext.CleanIdentifier(note.Claim.Hello.Boot)
 		}

@@ -52,10 +52,36 @@ func (db *DB) Seal(b *Binding, old *Binding) {
 	b.BindingSpec.UserData = ""
 }
 
+// Memory reports whether the bound image runs from memory.
+func (b *Binding) Memory() bool { return b != nil && b.Source != nil && b.Source.InMemory() }
+
+// Harmless reports whether the bound image runs from memory and gets no secret.
+func (b *Binding) Harmless() bool {
+	return b.Memory() && len(b.AuthorizedKeys) == 0 && b.UserDataSHA256 == ""
+}
+
+// Payload returns the payload that the node is bound to; nil: none.
+func (b *Binding) Payload() *api.Payload {
+	if b == nil || b.Source == nil {
+		return nil
+	}
+	return b.Source.Payload
+}
+
+// Awaited returns the payload that the node was started with, until it confirms; nil: none.
+func (tx *Tx) Awaited() *api.Payload {
+	status := tx.Status()
+	if status.Phase != api.Starting || !status.Memory || status.Generation != tx.Generation() {
+		return nil
+	}
+	return tx.Binding().Payload()
+}
+
 // Public returns the binding as it is shown: without user data.
 func (b *Binding) Public(status api.Status) api.Binding {
 	shown := b.Binding
 	shown.UserData = ""
+	shown.Memory = b.Memory()
 	shown.Satisfied = satisfied(b, status)
 	shown.HandsOver = status.Handover == b.Generation
 	shown.SeedDiffers = seedDiffers(b, status)
@@ -91,7 +117,7 @@ func satisfied(binding *Binding, status api.Status) bool {
 	if binding == nil || binding.Generation != status.Generation {
 		return false
 	}
-	return SettledPhase(status) == targetPhase(binding.BindingSpec)
+	return SettledPhase(status) == targetPhase(binding)
 }
 
 // HandsOver reports whether the machine changes hands by the binding, and has not done so yet.
@@ -116,13 +142,15 @@ func seedDiffers(binding *Binding, status api.Status) bool {
 }
 
 // targetPhase is the phase that a binding ends in.
-func targetPhase(binding api.BindingSpec) api.Phase {
+func targetPhase(binding *Binding) api.Phase {
+	payload := binding.Payload()
 	switch {
 	case binding.Capture != "":
 		return api.Captured
 	case binding.Image == "":
 		return api.Wiped
-	case binding.Configure == api.Unconfigured:
+	case binding.Configure == api.Unconfigured,
+		payload != nil && cmp.Or(payload.Confirm, api.ConfirmNone) == api.ConfirmNone:
 		return api.Unconfirmed
 	}
 	return api.Operational
@@ -150,7 +178,8 @@ func (tx *Tx) Forget() {
 	events := key.EventsOf(tx.MAC)
 	tx.Writes.Do = append(tx.Writes.Do,
 		store.Operation{Key: events, Delete: true, To: key.Event(tx.MAC, tx.Now.UnixNano())})
-	kept := api.Status{Generation: tx.Status().Generation, Owner: tx.Status().Owner, Handover: tx.Status().Handover}
+	kept := api.Status{Generation: tx.Status().Generation, Owner: tx.Status().Owner, Handover: tx.Status().Handover,
+		Stamp: tx.Status().Stamp, Released: tx.Status().Released}
 	if kept.Generation > 0 {
 		kept.Run.Number = tx.Status().Run.Number
 	}

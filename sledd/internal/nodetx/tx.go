@@ -25,6 +25,7 @@ type Tx struct {
 	Writes store.Transaction
 
 	records
+	identity  Identity
 	newEvents []api.Event
 	outcomes  []string // of a kexec, for metrics
 	sender    sender

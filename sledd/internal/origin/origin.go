@@ -28,6 +28,14 @@ func Of(ctx context.Context) Origin {
 	return sender
 }
 
+// By names the operator and the program, for people.
+func (o Origin) By() string {
+	if o.Via == "" {
+		return o.Actor
+	}
+	return o.Actor + " via " + o.Via
+}
+
 // From returns the address as text; empty: not known.
 func (o Origin) From() string {
 	if !o.Address.IsValid() {

@@ -27,7 +27,8 @@ func (p *Plan) build(r Request) error {
 		}
 	}
 	target := append([]operand.Pair{{Key: "disk", Value: first(binding.Disk, node.Disk)}}, keeping(node.KeepDisks)...)
-	if target[0].Value == "" && (binding.Capture != "" || binding.Image != "") {
+	memory := r.Image != nil && r.Image.InMemory()
+	if target[0].Value == "" && (binding.Capture != "" || binding.Image != "") && !memory {
 		return fmt.Errorf("no disk: neither the binding nor node %s names one", node.Name)
 	}
 	switch {
@@ -42,6 +43,12 @@ func (p *Plan) build(r Request) error {
 		p.add("idle", nil)
 	case r.Image == nil:
 		return fmt.Errorf("image %s does not exist", binding.Image)
+	case memory:
+		if r.HandsOver {
+			p.wipe("all", target, binding)
+			p.blank(node)
+		}
+		p.start(r, upload)
 	default:
 		wiped := target[0].Value
 		if r.HandsOver {
@@ -52,7 +59,7 @@ func (p *Plan) build(r Request) error {
 		p.layouts(node)
 		p.write(target, wiped, binding, r.Image, upload)
 		p.configure(target, node, binding)
-		p.start(target, binding)
+		p.boot(target, binding)
 	}
 	return nil
 }
@@ -125,6 +132,15 @@ func (p *Plan) write(target []operand.Pair, wiped string, binding api.Binding, i
 			gaps = "keep" // it is zero already
 		}
 	}
+	operands := append(imaged(binding, image, upload), "mode", mode, "gaps", gaps)
+	if binding.Verify != "" {
+		operands = append(operands, "verify", binding.Verify)
+	}
+	p.add("write", target, operands...)
+}
+
+// imaged are the operands of a step that brings an image.
+func imaged(binding api.Binding, image *api.ImageSpec, upload string) []string {
 	operands := []string{"image", strings.Join(readable(image, upload), ","), "digest", image.Digest}
 	if image.Signature != "" {
 		operands = append(operands, "name", image.Name, "statement", image.Statement, "signature", image.Signature)
@@ -132,11 +148,7 @@ func (p *Plan) write(target []operand.Pair, wiped string, binding api.Binding, i
 	if binding.AllowUnsigned {
 		operands = append(operands, "unsigned", "allow")
 	}
-	operands = append(operands, "mode", mode, "gaps", gaps)
-	if binding.Verify != "" {
-		operands = append(operands, "verify", binding.Verify)
-	}
-	p.add("write", target, operands...)
+	return operands
 }
 
 func (p *Plan) wipe(which string, target []operand.Pair, binding api.Binding) {
@@ -162,7 +174,7 @@ func (p *Plan) configure(target []operand.Pair, node api.NodeSpec, binding api.B
 	p.add("configure", target, operands...)
 }
 
-func (p *Plan) start(target []operand.Pair, binding api.Binding) {
+func (p *Plan) boot(target []operand.Pair, binding api.Binding) {
 	fallback := "reboot"
 	switch binding.Boot {
 	case "reboot":
@@ -183,6 +195,21 @@ func (p *Plan) watch(seconds int) {
 	last := &p.Steps[len(p.Steps)-1]
 	if seconds > 0 && last.Word == "kexec" {
 		last.Operands = append(last.Operands, operand.Pair{Key: "watchdog", Value: strconv.Itoa(seconds)})
+	}
+}
+
+// stamp lets no step write to a disk that is ahead of the plan, and the last of them leave the stamp of the plan.
+func (p *Plan) stamp(known, own string) {
+	for i, step := range p.Steps {
+		pair := operand.Pair{Key: "known", Value: known}
+		if step.Word == "configure" {
+			pair = operand.Pair{Key: "stamp", Value: own}
+		} else if step.Word != "wipe" && step.Word != "write" {
+			continue
+		}
+		if pair.Value != "" {
+			p.Steps[i].Operands = append(step.Operands, pair)
+		}
 	}
 }
 

@@ -20,6 +20,9 @@ type Request struct {
 	Image      *api.ImageSpec // of the binding
 	Facts      *api.Facts     // that the boot has sent; nil: none yet
 	Erased     *api.Erased    // disks that a tear-down in the same boot has erased; nil: none
+	Known      string         // stamp of the newest write that the store knows of; empty: no disk is refused
+	Stamp      string         // of this plan; empty: none
+	Confirm    string         // URL by which a payload confirms that it runs; empty: none yet
 	Receivers  int            // nodes that receive the image now, this one included
 	Site       Site
 }
@@ -64,6 +67,9 @@ func Render(r Request) (Plan, error) {
 		}
 		p = pinned.withoutErased(r.Erased, table)
 		p.watch(r.Site.Watchdog)
+		p.stamp(r.Known, r.Stamp)
+	}
+	if r.Binding != nil {
 		transport = r.Binding.Transport
 	}
 	relay := r.Site.Relays.Of(r.Node.Labels)

@@ -5,6 +5,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/netip"
 	"net/url"
@@ -36,6 +37,9 @@ func VerbOf(word string) (Verb, bool) {
 	return verb, known
 }
 
+// Verbs returns the words of all verbs, sorted.
+func Verbs() []string { return slices.Sorted(maps.Keys(verbs)) }
+
 var (
 	digest    = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 	signature = regexp.MustCompile(`^[A-Za-z0-9+/]{86}==$`)
@@ -43,6 +47,7 @@ var (
 	dataName  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,30}$`)
 	jobID     = regexp.MustCompile(`^[a-z0-9]{1,32}$`)
 	lowerUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	nfsExport = regexp.MustCompile(`^(\[[0-9a-fA-F:.]{1,253}\]|[A-Za-z0-9.-]{1,253}):/([A-Za-z0-9._-][A-Za-z0-9._/-]*)?$`)
 	hyphenMAC = regexp.MustCompile(`^[0-9a-f]{2}(-[0-9a-f]{2}){5}$`)
 	mountPath = regexp.MustCompile(`^(/[A-Za-z0-9._-]+)+$`)
 	hostname  = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.|$))*$`)
@@ -69,6 +74,7 @@ func (v Verb) check(step operand.Line) error {
 const ( // bytes
 	mostHostname = 64 // HOST_NAME_MAX of Linux
 	mostMount    = 255
+	mostExport   = 1024
 )
 
 const mostSeconds = 7 * 24 * 3600
@@ -161,6 +167,14 @@ func checkMount(value string) error {
 func checkJob(value string) error {
 	if !jobID.MatchString(value) {
 		return fmt.Errorf("%.80q is not the id of a job: want a-z 0-9, at most 32 bytes", value)
+	}
+	return nil
+}
+
+// CheckExport checks an NFS export.
+func CheckExport(value string) error {
+	if len(value) > mostExport || !nfsExport.MatchString(value) || strings.Contains(value, "/..") {
+		return fmt.Errorf("%.200q is not an NFS export: want HOST:/PATH, of A-Z a-z 0-9 . _ - /", value)
 	}
 	return nil
 }

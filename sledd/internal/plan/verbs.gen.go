@@ -6,7 +6,7 @@ package plan
 import "github.com/sled-fleet/sled/sledd/api"
 
 // lastVerbs are the verbs that stand only at the end of a plan.
-const lastVerbs = "kexec reboot poweroff idle rescue run"
+const lastVerbs = "kexec reboot poweroff idle rescue run start"
 
 // verbs is the table of contract/plan.md, "Steps".
 var verbs = map[string]Verb{
@@ -71,6 +71,7 @@ var verbs = map[string]Verb{
 			"multicast": checkMulticast,
 			"expected":  checkNodes,
 			"as":        oneOf("root", "kernel"),
+			"nfs":       CheckExport,
 		},
 		required: []string{"image", "digest", "as"},
 	},
@@ -99,7 +100,6 @@ var verbs = map[string]Verb{
 			"bootorder": oneOf("keep", "disk", "network"),
 			"stamp":     checkStamp,
 		},
-		required: []string{"disk"},
 	},
 	"kexec": {
 		Last:   true,
@@ -147,5 +147,20 @@ var verbs = map[string]Verb{
 			"privileged": oneOf("no", "yes"),
 		},
 		required: []string{"job", "upload"},
+	},
+	"start": {
+		Last:   true,
+		Leaves: true,
+		Stage:  "start",
+		checks: map[string]func(string) error{
+			"as":        oneOf("system", "kernel", "root"),
+			"append":    anything,
+			"format":    oneOf("linux", "multiboot"),
+			"real_mode": oneOf("no", "yes"),
+			"confirm":   CheckURL,
+			"vmlinuz":   checkURLs,
+			"initrd":    checkURLs,
+		},
+		required: []string{"as"},
 	},
 }

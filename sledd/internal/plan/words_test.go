@@ -26,9 +26,8 @@ var notInPlans = map[string]string{
 	"NodeSpec.Admission": "decides who gets the plan", "NodeSpec.BMC": "is for playbooks",
 	"NodeSpec.Labels": "select nodes, and the relay", "ImageSpec.Labels": "select images",
 	"ImageSpec.Bytes": "in the image", "ImageSpec.FileBytes": "in the image", "ImageSpec.UsedBytes": "in the image",
-	"ImageSpec.Architecture": "decides which nodes may be bound", "ImageSpec.Kind": "decides whether nodes may be bound",
-	"ImageSpec.Container": "is for kind root, which no node is bound to",
-	"ImageSpec.Kernel":    "is for kind kernel, which no node is bound to",
+	"ImageSpec.Architecture": "decides which nodes may be bound", "ImageSpec.Container": "is for jobs",
+	"ImageSpec.NFS": "is for jobs", "ImageSpec.Kernel": "is for kernels of the Sled system, which no node is bound to",
 }
 
 // notBuilt are the verbs that sledd never puts into a plan: they are for plans that are written by hand.
@@ -42,6 +41,7 @@ var others = map[string]any{
 	"BindingSpec.Image": "", "BindingSpec.Disk": "serial:B", "NodeSpec.Disk": "serial:B",
 	"NodeSpec.KeepDisks": []string{"serial:B"}, "NodeSpec.DataDisks": []api.DataDisk{{Name: "d", Disk: "serial:B",
 		Mount: "/srv/d"}},
+	"ImageSpec.Kind": "root", "ImageSpec.Payload": &api.Payload{Format: "linux"},
 	"ImageSpec.Digest": "sha256:" + strings.Repeat("1", 64), "ImageSpec.URLs": []string{"http://b/i"},
 	"ImageSpec.Signature": strings.Repeat("B", 86) + "==", "ImageSpec.Statement": signed("2026-11-24T15:50:00Z"),
 }
@@ -143,6 +143,7 @@ func stepsOfDetours(t *testing.T) (found []string) {
 		reflect.ValueOf(&requested).Elem().FieldByIndex(field.Index).Set(reflect.New(field.Type.Elem()))
 		if requested.Job != nil {
 			requested.Job.Source = &api.ImageSpec{}
+			found = append(found, startOfDetours(t)...)
 		}
 		next, is := requested.Next(detour.Node{}, 0)
 		if !is || len(next.Steps) == 0 {
@@ -155,12 +156,23 @@ func stepsOfDetours(t *testing.T) (found []string) {
 	return found
 }
 
+// startOfDetours are the steps of a job with a kernel before it runs on that.
+func startOfDetours(t *testing.T) (found []string) {
+	t.Helper()
+	job := detour.Detour{Job: &detour.Job{Source: &api.ImageSpec{}, On: &api.ImageSpec{}}}
+	next, _ := job.Next(detour.Node{}, 0)
+	for _, step := range next.Steps {
+		found = append(found, step.Word)
+	}
+	return found
+}
+
 func TestEveryVerbIsBuilt(t *testing.T) {
 	found := slices.Concat(notBuilt, stepsOfDetours(t), steps(t, plan.Request{}))
 	for _, name := range inPlans() {
 		found = append(found, strings.Fields(built(t, name).Verbs())...)
 	}
-	for verb := range plan.Verbs {
+	for _, verb := range plan.Verbs() {
 		if !slices.Contains(found, verb) {
 			t.Errorf("no plan has the step %s", verb)
 		}
@@ -169,7 +181,8 @@ func TestEveryVerbIsBuilt(t *testing.T) {
 
 // A step is seen in phases and timelines by its table alone.
 func TestVerbsNameKnownWords(t *testing.T) {
-	for name, verb := range plan.Verbs {
+	for _, name := range plan.Verbs() {
+		verb, _ := plan.VerbOf(name)
 		if verb.Phase != "" && !slices.Contains(api.Phases(), verb.Phase) ||
 			verb.Stage != "" && !slices.Contains(api.Stages(), verb.Stage) {
 			t.Errorf("%s: phase %q, stage %q", name, verb.Phase, verb.Stage)

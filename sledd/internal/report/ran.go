@@ -11,7 +11,7 @@ import (
 type Ran struct {
 	Exit                      int // of the payload, if no signal ended it
 	Signal                    int
-	By                        string // payload, timeout, cancel, memory or sled
+	By                        string // payload, timeout, cancel, memory, integrity or sled
 	Missing                   string // what of its streams was not sent to its end; empty: nothing
 	Output, Errors, Artefacts Stream
 }
@@ -25,7 +25,7 @@ type Stream struct {
 const mostSignal = 64
 
 var (
-	endedBy = regexp.MustCompile(`^(payload|timeout|cancel|memory|sled)$`)
+	endedBy = regexp.MustCompile(`^(payload|timeout|cancel|memory|integrity|sled)$`)
 	hexSum  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	streams = regexp.MustCompile(`^(out|err|files)(,(out|err|files)){0,2}$`)
 )

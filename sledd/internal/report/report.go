@@ -52,7 +52,7 @@ type Line struct {
 	Detail  nodetext.Prose // how it went
 	// Entry is how to log in to the node during a detour; zero: it runs no SSH server.
 	Entry Entry
-	// Way is what a kexec that ended well does: kexec, or reboot where there was nothing to load.
+	// Way is what a kexec or start that ended well does: kexec, or reboot where there was nothing to load.
 	Way string
 	// HostKey is that of the system that a configure prepared; zero: it has no SSH server.
 	HostKey nodetext.HostKey
@@ -236,9 +236,9 @@ func (f *fields) prose(key string) nodetext.Prose {
 	return prose
 }
 
-// way reads what a kexec does, and of no other step. One that does not say jumps.
+// way reads what a kexec or a start does, and of no other step. One that does not say jumps.
 func (f *fields) way(verb string) string {
-	if verb != "kexec" {
+	if verb != "kexec" && verb != "start" {
 		return ""
 	}
 	if _, found := f.line.Get("way"); !found {

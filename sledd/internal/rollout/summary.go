@@ -126,7 +126,7 @@ func Summarise(r api.Rollout, now time.Time) Summary {
 		}
 	}
 	s.Stages = stages.sorted(append(api.Stages(), Total))
-	s.Starts = starts.sorted([]string{"kexec", "reboot", "fallback"})
+	s.Starts = starts.sorted([]string{"kexec", "reboot", "fallback", "memory"})
 	s.EntryMethods = methods.sorted([]string{"idle", "warm", "power", "wol", "manual", ""})
 	s.Waves = wavesOf(r, now)
 	s.Sent = sentOf(r.Runs)

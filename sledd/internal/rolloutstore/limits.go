@@ -12,7 +12,7 @@ import (
 )
 
 // count refuses a rollout whose nodes exceed its limits. Each requested node counts that is still to be imaged or
-// wiped.
+// wiped, but those whose disks are left as they are.
 func (b *startRequest) count(ctx context.Context) (err error) {
 	if b.asked.Spec.Limits == (api.Limits{}) {
 		return nil
@@ -24,7 +24,8 @@ func (b *startRequest) count(ctx context.Context) (err error) {
 		}
 	}
 	losses := nodetx.Losses{}
-	for some := range slices.Chunk(b.asked.MACs, store.MaxOperations/2) {
+	wiped := slices.DeleteFunc(slices.Clone(b.asked.MACs), func(address string) bool { return b.kept[address] })
+	for some := range slices.Chunk(wiped, (store.MaxOperations-1)/3) {
 		nodes, err := b.LoadMany(ctx, some, nodetx.Node, nodetx.Status, nodetx.BindingOf)
 		if err != nil {
 			return err

@@ -15,8 +15,8 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// together is how many reports are recorded in one transaction: each reads up to six records, and all share one.
-const together = (store.MaxOperations - 1) / 6
+// together is how many reports are recorded in one transaction: each reads up to six records, and all share two.
+const together = (store.MaxOperations - 2) / 6
 
 // report is a request on one node of a rollout, and what became of it.
 type report struct {

@@ -177,7 +177,7 @@ func (rs *Rollouts) List(ctx context.Context) (api.RolloutList, error) {
 }
 
 // Abort ends a rollout for good. None of its nodes is started any more; running nodes are not interrupted.
-func (rs *Rollouts) Abort(ctx context.Context, name, operator string) (api.Rollout, error) {
+func (rs *Rollouts) Abort(ctx context.Context, name, by string) (api.Rollout, error) {
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
 		r, _, err := rs.rollout(ctx, name)
 		switch {
@@ -188,7 +188,7 @@ func (rs *Rollouts) Abort(ctx context.Context, name, operator string) (api.Rollo
 		case !r.unfinished():
 			return refusal.New(refusal.Conflict, "rollout %s is %s: there is nothing to abort", name, r.State)
 		}
-		r.abort(rs.Now(), "aborted by "+operator)
+		r.abort(rs.Now(), "aborted by "+by)
 		return rs.keep(ctx, r)
 	})
 	if err != nil {

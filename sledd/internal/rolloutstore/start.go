@@ -82,7 +82,8 @@ func (rs *Rollouts) Try(ctx context.Context, kind, operator string, spec api.Rol
 type startRequest struct {
 	*Rollouts
 	asked    rollout.Identity
-	names    []string // of its nodes
+	kept     map[string]bool // MACs whose disks are left as they are
+	names    []string        // of its nodes
 	owner    string
 	there    []*storedRollout
 	revision int64 // at which those were read
@@ -136,7 +137,11 @@ func (b *startRequest) resolve(names, further []store.KV) error {
 		macs[strings.TrimPrefix(kv.Key, key.MACs)] = string(kv.Value)
 	}
 	faults := &refusal.Error{Kind: refusal.Invalid, Message: "no rollout was started: some nodes are not usable"}
-	seen := map[string]bool{}
+	seen, memory := map[string]bool{}, map[string]bool{}
+	b.kept = map[string]bool{}
+	for _, reference := range b.asked.Spec.Memory {
+		memory[reference] = true
+	}
 	for i, reference := range b.asked.Spec.Nodes {
 		address, _ := mac.Parse(reference) // none: it is a name
 		if holder := macs[cmp.Or(address, reference)]; holder != "" {
@@ -154,7 +159,7 @@ func (b *startRequest) resolve(names, further []store.KV) error {
 				Location: fmt.Sprintf("body.nodes[%d]", i), Message: fault, Value: reference})
 			continue
 		}
-		seen[address] = true
+		seen[address], b.kept[address] = true, memory[reference]
 		b.asked.MACs, b.names = append(b.asked.MACs, address), append(b.names, nodes[address])
 	}
 	return faults.OrNil()
@@ -209,7 +214,7 @@ func (b *startRequest) resolveConflicts(labels []map[string]string) error {
 		Rollout: api.Rollout{RolloutSpec: b.asked.Spec, Kind: b.asked.Kind,
 			Name: fmt.Sprintf("%s-%d", b.asked.Kind, number), State: api.RolloutRunning, Owner: b.owner,
 			Started: now, Seen: now}}
-	b.rollout.Nodes = b.names
+	b.rollout.Nodes, b.rollout.Memory = b.names, nil
 	for _, old := range b.replaced {
 		old.abort(now, "replaced by "+b.rollout.Name)
 	}
@@ -224,7 +229,7 @@ func numberOf(name string) int {
 
 func (b *startRequest) resume(there *storedRollout) {
 	there.State, there.Reason, there.Seen = api.RolloutRunning, api.Prose{}, b.Now()
-	there.Limits = b.asked.Spec.Limits
+	there.Limits, there.Command = b.asked.Spec.Limits, b.asked.Spec.Command
 	there.Resumed++
 	b.rollout, b.replaced = there, nil
 }

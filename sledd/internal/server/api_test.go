@@ -45,9 +45,9 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 	s.admin(200, "PUT", "/v1/nodes/bare", api.NodeSpec{MAC: address(2), Name: "bare"})
 	s.admin(200, "PUT", "/v1/nodes/arm", api.NodeSpec{MAC: address(3), Name: "arm", Architecture: "arm64", Disk: "only"})
 	s.Register("d12")
-	root := api.ImageSpec{Name: "root", Digest: digest, URLs: []string{"http://a/b"}, Bytes: 512, FileBytes: 1,
-		Kind: "root"}
-	s.admin(200, "PUT", "/v1/images/root", root)
+	kernel := api.ImageSpec{Name: "kernel", Digest: digest, URLs: []string{"http://a/b"}, Bytes: 512, FileBytes: 1,
+		Kind: "kernel"}
+	s.admin(200, "PUT", "/v1/images/kernel", kernel)
 	for _, c := range []struct{ method, path, body, location, says string }{
 		{"PUT", "/v1/nodes/n2", `{"mac":"52:54:00:77:00:04","name":"n3"}`, "path.node", "n2"},
 		{"PUT", "/v1/nodes/n2", `{"mac":"52:54:00:77:00:0A","name":"n2"}`, "body.mac", ""},
@@ -71,7 +71,7 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 		{"PUT", "/v1/bindings/n1", `{"node":"bare","image":"d12"}`, "body.node", "bare"},
 		{"PUT", "/v1/bindings/bare", `{"node":"bare","image":"d12"}`, "body.disk", "no disk"},
 		{"PUT", "/v1/bindings/arm", `{"node":"arm","image":"d12"}`, "body.image", "arm64"},
-		{"PUT", "/v1/bindings/n1", `{"node":"n1","image":"root"}`, "body.image", "image root has kind root"},
+		{"PUT", "/v1/bindings/n1", `{"node":"n1","image":"kernel"}`, "body.image", "image kernel is a kernel for"},
 		{"PUT", "/v1/bindings/n1", `{"node":"n1","disk":"sda"}`, "body.disk", "sda"},
 		{"PUT", "/v1/bindings/n1", `{"node":"n1","authorized_keys":["a\nb"]}`, "body.authorized_keys[0]", "one line"},
 		{"GET", "/v1/nodes?label=rack", "", "query.label[0]", "KEY=VALUE"},
@@ -233,9 +233,9 @@ func TestMetricsNameTheFleet(t *testing.T) {
 	s := fresh(t)
 	s.Machine(1).Poll(0)
 	patience.Until(t, "the phase is counted", func() bool {
-		return strings.Contains(s.Ask("GET", "/metrics", "", "").Body, `sledd_nodes{phase="discovered"} 1`)
+		return strings.Contains(s.admin(200, "GET", "/metrics", nil).Body, `sledd_nodes{phase="discovered"} 1`)
 	})
-	body := s.Ask("GET", "/metrics", "", "").Body
+	body := s.admin(200, "GET", "/metrics", nil).Body
 	for _, want := range []string{"sledd_plans_handed_out_total 1",
 		`sledd_http_request_seconds_count{code="200",method="GET",route="GET /boot/{file}"} 1`,
 		`sledd_store_call_seconds_count{call="commit"}`, "sledd_waiting_polls 0"} {

@@ -28,14 +28,14 @@ func (s *Server) hello(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, statusProblem(status, err.Error()))
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
-	defer cancel()
-	leave, err := s.Intake.Gate.Enter(ctx, gate.Claim)
+	leave, err := s.Intake.Gate.Enter(r.Context(), gate.Claim)
 	if err != nil {
 		writeError(w, err)
 		return
 	}
 	defer leave()
+	ctx, cancel := context.WithTimeout(r.Context(), answerTime)
+	defer cancel()
 	ticket := bearer(r.Header.Get("Authorization")) // or the token of the same claim
 	answer, token, err := s.Intake.Hello(ctx, address, ticket, hello, s.source(ctx))
 	if err != nil {

@@ -38,7 +38,7 @@ func TestSignatureIsAddedLater(t *testing.T) {
 		t.Errorf("image: %+v", image)
 	}
 	if plan := s.Machine(1).Poll(0); !strings.Contains(plan,
-		" signature="+strings.Repeat("B", 85)+"A%3D%3D unsigned=allow mode=auto gaps=zero\n") ||
+		" signature="+strings.Repeat("B", 85)+"A%3D%3D unsigned=allow mode=auto gaps=zero known=") ||
 		!strings.Contains(plan, " name=d12 statement=image%202%20name%3Dd12%20") {
 		t.Errorf("plan: %s", plan)
 	}

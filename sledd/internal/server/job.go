@@ -33,7 +33,7 @@ func (s *Server) jobFile(w http.ResponseWriter, r *http.Request) {
 		err = s.Intake.MayPutJobFile(r.Context(), bearer(r.Header.Get("Authorization")), r.PathValue("job"))
 	}
 	if err != nil {
-		writeProblem(w, problem(err))
+		writeError(w, err)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -87,6 +87,20 @@ func (o operations) jobs() {
 		job, err := o.fleet(in.Dry).CancelJob(ctx, in.Job)
 		return &answer[api.Job]{job}, err
 	})
+	o.jobEnergy()
+}
+
+func (o operations) jobEnergy() {
+	type measured struct {
+		JobPath
+		Body api.Energy
+	}
+	register(o, api.Operate, operation("put-job-energy", http.MethodPut, "/jobs/{job}/energy",
+		"Store what the node drew during a job that has ended: once, and by the operator who requested the job"),
+		func(ctx context.Context, in *measured) (*answer[api.Job], error) {
+			job, err := o.Fleet.PutEnergy(ctx, in.Job, in.Body)
+			return &answer[api.Job]{job}, err
+		})
 }
 
 // jobFolder answers with what a node runs its job with.

@@ -61,6 +61,31 @@ func TestKexecsOfAModel(t *testing.T) {
 	want("confirmed", 1)
 }
 
+// Jumps into payloads tell nothing about how an installed system starts.
+func TestJumpsIntoPayloadsAreCountedApart(t *testing.T) {
+	s := fresh(t)
+	m := boundMachine(s)
+	s.payload("http", "")
+	for _, one := range []struct {
+		confirms bool
+		want     api.Jumps
+	}{{true, api.Jumps{Attempts: 1, Confirmed: 1}}, {false, api.Jumps{Attempts: 2, Confirmed: 1}},
+		{true, api.Jumps{Attempts: 3, Confirmed: 2, Missed: 1}}} {
+		m.Reboot()
+		tells(m)
+		if path := leap(t, m); one.confirms {
+			s.Ask("GET", path, "", "")
+		}
+		list, err := s.Client().Kexecs(t.Context())
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%v, %+v", err, list)
+		}
+		if got := list[0]; got.Payloads != one.want || got.Attempts != 0 || got.Rate != nil || got.Last != "" {
+			t.Errorf("%+v, want %+v", got, one.want)
+		}
+	}
+}
+
 func TestQuirks(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "quirks.yml")
 	if err := os.WriteFile(file,

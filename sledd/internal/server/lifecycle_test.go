@@ -14,14 +14,18 @@ import (
 	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
-var firstPlan = `plan 1
+// firstPlan is that of an image, on a node that no plan has configured yet.
+func firstPlan(s *sledd) string {
+	known := s.Stamp(1, 0, 0)
+	return `plan 1
 generation 1 run 2
-wipe disks=serial:LAB-0001 level=empty
-write disk=serial:LAB-0001 image=http://10.77.0.1/images/d12 digest=` +
-	sleddtest.DigestOf("d12") + ` mode=full gaps=keep
-configure disk=serial:LAB-0001 hostname=web grow=last
+wipe disks=serial:LAB-0001 level=empty known=` + known + `
+write disk=serial:LAB-0001 image=http://10.77.0.1/images/d12 digest=` + sleddtest.DigestOf("d12") +
+		` mode=full gaps=keep known=` + known + `
+configure disk=serial:LAB-0001 hostname=web grow=last stamp=` + s.Stamp(1, 1, 2) + `
 kexec disk=serial:LAB-0001 append=quiet%20x%3D1 fallback=reboot
 `
+}
 
 func TestLifeOfANode(t *testing.T) {
 	s := fresh(t)
@@ -39,8 +43,8 @@ func TestLifeOfANode(t *testing.T) {
 	s.phase(1, api.Idle)
 	s.Bind(api.BindingSpec{Node: "n1", Image: "d12", Hostname: "web", KernelArguments: "quiet x=1",
 		UserData: "#cloud-config\n", AuthorizedKeys: []string{sshkeys.Alice + " a"}})
-	if plan := m.Poll(10); plan != firstPlan {
-		t.Fatalf("plan:\n%swant:\n%s", plan, firstPlan)
+	if plan, want := m.Poll(10), firstPlan(s); plan != want {
+		t.Fatalf("plan:\n%swant:\n%s", plan, want)
 	}
 	if m.Poll(0) != "" {
 		t.Fatal("the same plan was given twice")

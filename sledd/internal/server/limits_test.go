@@ -88,6 +88,11 @@ func TestRolloutKeepsLimits(t *testing.T) {
 	s.exceeds("/v1/rollouts", spec(within(3, -1), all...), "max_wipes", "max_wipes is 3, but 4 nodes", all...)
 	s.exceeds("/v1/rollouts", spec(within(4, 2), all...), "max_reimages", "max_reimages is 2, but 3 nodes",
 		"n0", "n1", "n2")
+	kept := spec(within(0, 0), all...)
+	kept.Memory = []string{"n0", "n1", "n3"}
+	s.exceeds("/v1/rollouts", kept, "max_reimages", "max_reimages is 0, but 1 node would be", "n2")
+	kept.Memory = all
+	s.admin(201, "POST", "/v1/rollouts?dry_run=true", kept)
 	empty := unaudited(dump(t, shared))
 	tried := as[api.Rollout](t, s.admin(201, "POST", "/v1/rollouts?dry_run=true", spec(within(4, 3), all...)))
 	if tried.Name != "reimage-1" || fmt.Sprint(tried.Waves) != "[[n0 n1 n2 n3]]" || unaudited(dump(t, shared)) != empty {

@@ -259,3 +259,36 @@ func TestRescueRefusals(t *testing.T) {
 		t.Error("a deleted node kept its rescue")
 	}
 }
+
+// A rescue ends the payload of a job before people enter, and a job that was not started at once.
+func TestRescueCancelsAJob(t *testing.T) {
+	for name, runs := range map[string]bool{"waiting": false, "running": true} {
+		s := fresh(t)
+		s.RegisterRoot("hpl")
+		s.Declare(1)
+		m := s.Machine(1)
+		m.Poll(0)
+		job := as[api.Job](t, s.admin(http.StatusCreated, "POST", "/v1/jobs", api.JobSpec{Node: "n1", Image: "hpl"}))
+		if runs {
+			m.Poll(1)
+			m.Report("begin step=1 of=2 verb=fetch", "end step=1 verb=fetch code=0 seconds=1", "begin step=2 of=2 verb=run")
+		}
+		s.rescue(operatorKey)
+		if runs {
+			signal := s.Ask("GET", "/node/v1/"+m.MAC+"/job/signal?job="+job.ID, m.Token, "")
+			if signal.Body != "TERM\n" {
+				t.Errorf("the payload gets %d: %q", signal.Status, signal.Body)
+			}
+			m.Report("end step=2 verb=run code=0 seconds=1 signal=15 by=cancel out=0 err=0 files=0")
+		}
+		job = as[api.Job](t, s.admin(http.StatusOK, "GET", "/v1/jobs/"+job.ID, nil))
+		if job.State != api.JobCancelled || job.EndedBy != "cancel" {
+			t.Errorf("%s: %+v", name, job)
+		}
+		enter(t, m)
+		s.endRescue()
+		if plan := m.Poll(5); !strings.HasSuffix(plan, "\nidle\n") {
+			t.Errorf("%s: then %q", name, plan)
+		}
+	}
+}

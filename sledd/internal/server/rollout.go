@@ -35,7 +35,7 @@ func (o operations) rollouts() {
 	register(o, api.Operate, operation("abort-rollout", http.MethodPost, "/rollouts/{rollout}/abort",
 		"Abort a rollout; running nodes are not interrupted"),
 		func(ctx context.Context, in *RolloutPath) (*answer[api.Rollout], error) {
-			one, err := o.Rollouts.Abort(ctx, in.Rollout, origin.Of(ctx).Actor)
+			one, err := o.Rollouts.Abort(ctx, in.Rollout, origin.Of(ctx).By())
 			return &answer[api.Rollout]{one}, err
 		})
 }

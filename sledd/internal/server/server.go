@@ -5,6 +5,7 @@ package server
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -20,6 +21,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/link"
 	"github.com/sled-fleet/sled/sledd/internal/metrics"
 	"github.com/sled-fleet/sled/sledd/internal/multicast"
+	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/rolloutstore"
 	"github.com/sled-fleet/sled/sledd/internal/web"
@@ -39,6 +41,7 @@ type Server struct {
 	Rollouts *rolloutstore.Rollouts
 	Hub      *events.Hub
 	Capacity *capacity.Gauge
+	Backup   func(ctx context.Context) (io.ReadCloser, error) // a snapshot of the store
 	Audit    *audit.Trail
 	Erasures *erasure.Chain
 	Metrics  *metrics.Metrics
@@ -57,7 +60,8 @@ type Server struct {
 	// Stopping ends long polls and streams when it is done.
 	Stopping context.Context //nolint:containedctx // the life of the process, not of a call
 
-	probe probe // of the store
+	probe   probe   // of the store
+	scraper scraper // who read the metrics last
 }
 
 // Handler returns all routes.
@@ -66,10 +70,11 @@ func (s *Server) Handler() http.Handler {
 	s.operatorAPI(mux)
 	s.nodeAPI(mux)
 	mux.HandleFunc("GET /boot/{file}", s.boot)
+	mux.HandleFunc("GET /up/{token}", s.up)
 	mux.HandleFunc("GET /healthz", s.healthy)
 	mux.HandleFunc("GET /readyz", s.ready)
-	mux.Handle("GET /metrics", s.Metrics.Handler())
-	(&web.Web{Fleet: s.Fleet, Rollouts: s.Rollouts, Hub: s.Hub, Consoles: s.Consoles, Log: s.Log,
+	mux.HandleFunc("GET /metrics", s.metrics)
+	(&web.Web{Fleet: s.Fleet, Rollouts: s.Rollouts, Hub: s.Hub, Consoles: s.Consoles, Audit: s.Audit, Log: s.Log,
 		Version: s.Version, Stopping: s.Stopping, Client: s.clientOf(mux)}).Register(mux)
 	return s.observe(mux)
 }
@@ -123,7 +128,7 @@ func (s *Server) observe(mux *http.ServeMux) http.Handler {
 		control := http.NewResponseController(out)
 		defer func() {
 			if fault := recover(); fault != nil {
-				s.Log.Error("panic", "path", r.URL.Path, "fault", fault, "stack", string(debug.Stack()))
+				s.Log.Error("panic", "path", nodetext.WithoutTokens(r.URL.Path), "fault", fault, "stack", string(debug.Stack()))
 				if out.status == 0 {
 					writeProblem(out, statusProblem(http.StatusInternalServerError,
 						"internal error of sledd; its log has the details"))
@@ -186,6 +191,6 @@ func (s *Server) note(r *http.Request, status int, took time.Duration) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		level = slog.LevelInfo
 	}
-	s.Log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", status,
-		"seconds", took.Seconds(), "from", origin.Of(r.Context()).From())
+	s.Log.Log(r.Context(), level, "request", "method", r.Method, "path", nodetext.WithoutTokens(r.URL.Path),
+		"status", status, "seconds", took.Seconds(), "from", origin.Of(r.Context()).From())
 }

@@ -4,9 +4,13 @@ package server
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/sled-fleet/sled/sledd/api"
 )
@@ -25,6 +29,19 @@ func (o operations) store() {
 			}
 			return &answer[api.Store]{usage}, err
 		})
+	o.backup()
+	type release struct {
+		DryRun
+		Body api.ReleaseSpec
+	}
+	op := dry(operation("release-nodes", http.MethodPost, "/store/release",
+		"Let nodes follow their bindings on disks that are ahead of the store"))
+	op.Description = "Ends their hold after the store was restored. The answer is what they do next."
+	op.MaxBodyBytes, op.BodyReadTimeout = bulkBody, bulkTime
+	register(o, api.Operate, op, func(ctx context.Context, in *release) (*answer[api.OutlookList], error) {
+		list, err := o.fleet(in.Dry).Release(ctx, in.Body)
+		return &answer[api.OutlookList]{list}, err
+	})
 	heal := operation("heal-store", http.MethodPost, "/store/heal",
 		"Compact and defragment the store, and end the alarm NOSPACE")
 	heal.Description = "Reads and writes wait meanwhile."
@@ -38,6 +55,34 @@ func (o operations) store() {
 	})
 }
 
+func (o operations) backup() {
+	op := operation("backup-store", http.MethodGet, "/store/backup", "Read a snapshot of the store")
+	op.Description = "All that is stored. A client that gets less than all of it sees that the transfer was cut off."
+	op.Responses = map[string]*huma.Response{"200": {Description: "a snapshot of etcd, with its SHA-256 at the end",
+		Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString,
+			Format: "binary"}}}}}
+	register(o, api.Admin, op, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+		//nolint:contextcheck // the request has a context without the deadline of other answers
+		return &huma.StreamResponse{Body: func(ctx huma.Context) {
+			request, writer := humago.Unwrap(ctx)
+			_ = http.NewResponseController(writer).SetWriteDeadline(time.Time{})
+			snapshot, err := o.Backup(request.Context())
+			if err != nil {
+				writeProblem(writer, problem(err))
+				return
+			}
+			defer func() { _ = snapshot.Close() }()
+			writer.Header().Set("Content-Type", "application/octet-stream")
+			if _, err := io.Copy(writer, snapshot); err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			if err := o.Fleet.NoteBackup(request.Context()); err != nil { // the backup is good nevertheless
+				o.Log.Error("the time of the backup is not stored", "error", err)
+			}
+		}}, nil
+	})
+}
+
 func (s *Server) usage(ctx context.Context) (api.Store, error) {
 	identity, err := s.Fleet.Identity(ctx)
 	if err != nil {
@@ -47,9 +92,13 @@ func (s *Server) usage(ctx context.Context) (api.Store, error) {
 	if err != nil {
 		return api.Store{}, err
 	}
+	backup, err := s.Fleet.NewestBackup(ctx)
+	if err != nil {
+		return api.Store{}, err
+	}
 	usage, err := s.Capacity.Usage(ctx)
-	return api.Store{Fleet: identity, HashKey: hashKey, Bytes: usage.Bytes, InUse: usage.InUse, Quota: usage.Quota,
-		Alarms: append([]string{}, usage.Alarms...), Refused: s.Capacity.Refused()}, err
+	return api.Store{Fleet: identity, HashKey: hashKey, Backup: backup, Bytes: usage.Bytes, InUse: usage.InUse,
+		Quota: usage.Quota, Alarms: append([]string{}, usage.Alarms...), Refused: s.Capacity.Refused()}, err
 }
 
 const (

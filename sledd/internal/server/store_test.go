@@ -147,18 +147,26 @@ func (s *sledd) becomes(want int) {
 type brim struct {
 	filled
 	full atomic.Bool
+	err  error // of a write then
 }
 
 func (b *brim) Commit(ctx context.Context, t store.Transaction) (int64, error) {
 	if b.full.Load() {
-		return 0, &store.UnavailableError{Operation: "commit", Err: store.ErrFull}
+		return 0, &store.UnavailableError{Operation: "commit", Err: b.err}
 	}
 	return b.filled.Commit(ctx, t)
 }
 
 func TestReadyKnowsOfARefusedWriteAtOnce(t *testing.T) {
+	for _, err := range []error{store.ErrFull, store.ErrDiskFull} {
+		t.Run(err.Error(), func(t *testing.T) { readyKnows(t, err) })
+	}
+}
+
+func readyKnows(t *testing.T, err error) {
+	t.Helper()
 	fresh(t)
-	b := &brim{filled: filled{shared, 1}}
+	b := &brim{filled: filled{shared, 1}, err: err}
 	s := run(t, b)
 	s.becomes(200)
 	b.full.Store(true)
@@ -167,6 +175,8 @@ func TestReadyKnowsOfARefusedWriteAtOnce(t *testing.T) {
 	}
 	if a := s.Ask("GET", "/readyz", "", ""); a.Status != 503 {
 		t.Errorf("/readyz: %d: %s", a.Status, a.Body)
+	} else if !strings.Contains(a.Body, err.Error()) {
+		t.Errorf("/readyz: %s", a.Body)
 	}
 	b.full.Store(false)
 	s.becomes(200)

@@ -18,6 +18,7 @@ import (
 
 const (
 	socketName   = "etcd.sock"
+	serverName   = "sledd"
 	maxSocket    = 107  // bytes in a unix socket's path
 	history      = "5m" // how long it is kept, for watches that resume
 	startTimeout = 60 * time.Second
@@ -35,6 +36,9 @@ type Embedded struct {
 
 // DefaultQuota is the size of an embedded store, in bytes, at which it refuses writes.
 const DefaultQuota = 4 << 30
+
+// reserve is the bytes of a disk that are left to etcd: two files of its log, of 64 MiB each.
+const reserve = 128 << 20
 
 // Embed starts an etcd of one member in this process. It listens only on a unix socket, which is for etcdctl. One
 // process at a time has the directory.
@@ -87,6 +91,8 @@ func run(ctx context.Context, dir, socket string, options Embedded) (*Etcd, erro
 		etcd.deadline = testDeadline
 	}
 	calls := bypass(etcd.order[0], server.Server)
+	etcd.newest = server.Server.KV().Rev
+	etcd.dir, etcd.reserve = dir, reserve
 	etcd.stop = func() {
 		calls.stop()
 		level.SetLevel(zap.FatalLevel) // it calls its own listeners' end an error
@@ -98,7 +104,7 @@ func run(ctx context.Context, dir, socket string, options Embedded) (*Etcd, erro
 func start(ctx context.Context, dir, socket string, options Embedded, level zap.AtomicLevel) (*embed.Etcd, error) {
 	config := embed.NewConfig()
 	config.Dir = dir
-	config.Name = "sledd"
+	config.Name = serverName
 	logging := zap.NewProductionConfig()
 	logging.Level = level
 	logging.DisableStacktrace = true

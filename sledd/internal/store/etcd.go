@@ -23,6 +23,9 @@ type Etcd struct {
 	deadline time.Duration // of a call
 	try      time.Duration // of a call at one of several members
 	stop     func()        // of an embedded server
+	newest   func() int64  // revision that a read of an embedded server finds; nil: it is not in this process
+	dir      string        // of an embedded server
+	reserve  int64         // bytes of its disk that are left to it
 
 	mu    sync.Mutex
 	order []*clientv3.Client // of each member; the first one is called
@@ -112,6 +115,9 @@ func (e *Etcd) Commit(ctx context.Context, t Transaction) (int64, error) {
 		} else {
 			conditions[i] = clientv3.Compare(clientv3.ModRevision(c.Key).WithRange(c.To), "<", c.Revision+1)
 		}
+	}
+	if err := e.room(0); err != nil {
+		return 0, &UnavailableError{Operation: "commit " + t.first(), Err: err}
 	}
 	lease, err := e.lease(ctx, t)
 	if err != nil {

@@ -254,3 +254,42 @@ func TestEmbedRefusesALongPath(t *testing.T) {
 		t.Fatal("a socket path that is too long was accepted")
 	}
 }
+
+// Who is woken by a change reads the store at once.
+func TestAReadFindsWhatAWatchShows(t *testing.T) {
+	const writers, changes, readers = 4, 500, 4
+	etcd := open(t, t.TempDir())
+	defer etcd.Close()
+	start := put(t, etcd, "/start", "", 0)
+	ctx, end := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	for i := range writers {
+		running.Go(func() {
+			revision := int64(0)
+			for range changes {
+				revision = put(t, etcd, fmt.Sprintf("/a/%d", i), "x", revision)
+			}
+		})
+	}
+	for range readers { // which the end of a change waits for
+		running.Go(func() {
+			for ctx.Err() == nil {
+				_, _ = etcd.Read(ctx, store.Prefix("/a/"))
+			}
+		})
+	}
+	seen := 0
+	err := etcd.Watch(ctx, "/a/", start, func(batch store.Batch) {
+		snapshot, err := etcd.Read(t.Context(), store.Key("/start"))
+		if err != nil || snapshot.Revision < batch.Revision {
+			t.Errorf("a read has revision %d, a watch %d: %v", snapshot.Revision, batch.Revision, err)
+		}
+		if seen += len(batch.Changes); seen == writers*changes {
+			end()
+		}
+	})
+	running.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -5,6 +5,8 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"syscall"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -13,6 +15,10 @@ import (
 
 // ErrFull means that the store has reached its quota: it refuses every write until it is healed.
 var ErrFull = errors.New("the store is full, nothing can be written: sledctl store heal")
+
+// ErrDiskFull means that the disk of an embedded store has too little room: it is left to etcd, which ends the process
+// when it cannot write.
+var ErrDiskFull = errors.New("the disk of the store is full, nothing can be written")
 
 // Usage is how full a store is.
 type Usage struct {
@@ -23,8 +29,26 @@ type Usage struct {
 	Alarms   []string
 }
 
-// NoSpace is the alarm of a store that has reached its quota.
-const NoSpace = "NOSPACE"
+// Alarms of a store that takes no writes.
+const (
+	NoSpace = "NOSPACE" // it has reached its quota
+	Disk    = "DISK"    // its disk has too little room
+)
+
+// room is an error if more bytes on the disk leave less room than etcd needs.
+func (e *Etcd) room(more int64) error {
+	if e.dir == "" {
+		return nil
+	}
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(e.dir, &disk); err != nil {
+		return fmt.Errorf("room in %s: %w", e.dir, err)
+	}
+	if free := int64(disk.Bavail)*disk.Bsize - more; free < e.reserve { //nolint:gosec // no disk has 2^63 bytes
+		return fmt.Errorf("%w: %s has %d MiB left and needs %d: free some", ErrDiskFull, e.dir, free>>20, e.reserve>>20)
+	}
+	return nil
+}
 
 // Usage asks one member how full it is. Members hold the same data.
 func (e *Etcd) Usage(ctx context.Context) (Usage, error) {
@@ -45,6 +69,9 @@ func (e *Etcd) Usage(ctx context.Context) (Usage, error) {
 		Revision: status.Header.Revision}
 	for _, alarm := range alarms.Alarms {
 		usage.Alarms = append(usage.Alarms, alarm.Alarm.String())
+	}
+	if errors.Is(e.room(0), ErrDiskFull) {
+		usage.Alarms = append(usage.Alarms, Disk)
 	}
 	return usage, nil
 }
@@ -75,6 +102,13 @@ func (e *Etcd) Heal(ctx context.Context) error {
 	}
 	if err := compact(ctx, members[0], now.Header.Revision, clientv3.WithCompactPhysical()); err != nil {
 		return err
+	}
+	usage, err := e.Usage(ctx)
+	if err != nil {
+		return err
+	}
+	if err := e.room(usage.InUse); err != nil { // a copy is made beside the file
+		return &UnavailableError{Operation: "defragment", Err: err}
 	}
 	for _, member := range members {
 		endpoint := member.Endpoints()[0]

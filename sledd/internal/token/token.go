@@ -21,12 +21,14 @@ import (
 // Purpose of a node's token.
 type Purpose string
 
-// A boot token is the Sled system's; an operational token is the installed system's. A ticket proves one claim. The
-// token of a machine that is not admitted yet has no record: see ClaimKey.
+// A boot token is the Sled system's; an operational token is the installed system's. A ticket proves one claim. A
+// payload token confirms that a payload runs, once. The token of a machine that is not admitted yet has no record: see
+// ClaimKey.
 const (
 	Boot        Purpose = "boot"
 	Operational Purpose = "operational"
 	Ticket      Purpose = "ticket"
+	Payload     Purpose = "payload"
 )
 
 // maxRecords of one node; the oldest go first.
@@ -56,7 +58,7 @@ func (r Record) Stale(now time.Time) bool {
 }
 
 var (
-	form      = regexp.MustCompile(`^sled([bot])_([0-9a-f]{12})_(0|[1-9][0-9]{0,18})_([0-9a-f]{64})$`)
+	form      = regexp.MustCompile(`^sled([bopt])_([0-9a-f]{12})_(0|[1-9][0-9]{0,18})_([0-9a-f]{64})$`)
 	claimForm = regexp.MustCompile(`^sledc_([0-9a-f]{12})_0_([0-9a-f]{64,234})$`)
 )
 

@@ -82,6 +82,8 @@ func Effect(n api.Node) string {
 		words = "its disk is read and becomes image " + b.Capture
 	case b.Image == "":
 		words = "all disks are wiped, but those that it keeps"
+	case b.Generation > n.Status.Generation && b.Memory:
+		words = "it runs image " + b.Image + " from memory, and its disk is left as it is"
 	case b.Generation > n.Status.Generation:
 		words = "its disk is wiped and gets image " + b.Image
 	}
@@ -96,12 +98,24 @@ func Outlook(o api.Outlook) string {
 	switch {
 	case o.Wipes != "":
 		return o.Wipes + "; " + When(o.When)
+	case len(o.Why) > 0 && o.Memory:
+		return memory(o)
 	case len(o.Why) > 0:
 		return o.Node + ": its disk is only read; " + When(o.When)
 	case o.Changed:
 		return fmt.Sprintf("%s: the binding changes, nothing is wiped, image %s stays", o.Node, cmp.Or(o.Image, "none"))
 	}
 	return o.Node + ": nothing changes"
+}
+
+// memory describes an image that runs from memory.
+func memory(o api.Outlook) string {
+	disk := "its disk"
+	if len(o.Disks) == 1 {
+		disk = "disk " + o.Disks[0].String()
+	}
+	return fmt.Sprintf("%s: runs %s (%s, %s) from memory, generation %d -> %d, %s; %s is left as it is", o.Node, o.Image,
+		o.Kind, Bytes(o.Bytes), o.Before, o.Generation, When(o.When), disk)
 }
 
 // When returns the time at which a node acts on its binding.

@@ -39,7 +39,11 @@ func EventDetail(e api.Event) string {
 		words = append(words, e.Detail.String())
 	}
 	if e.Actor != "" {
-		words = append(words, "by "+Clean(e.Actor)+Around(" via ", e.Via, "")+Around(" from ", e.From, ""))
+		by := "by " + Clean(e.Actor) + Around(" via ", e.Via, "")
+		if e.Kind != "admit" { // From is the address of the claim, which the detail has
+			by += Around(" from ", e.From, "")
+		}
+		words = append(words, by)
 	}
 	return strings.Join(words, ", ")
 }

@@ -105,12 +105,26 @@ func Generation(n api.Node) string {
 // Image returns the observed image, and the requested one if that differs.
 func Image(n api.Node) string {
 	switch {
+	case n.Binding != nil && n.Binding.Satisfied && n.Status.Memory:
+		return n.Binding.Image
 	case n.Binding == nil || n.Binding.Satisfied:
 		return n.Status.Image
 	case n.Binding.Image == n.Status.Image && n.Binding.Image != "":
 		return n.Status.Image
 	}
 	return Dash(n.Status.Image) + " -> " + Request(*n.Binding)
+}
+
+// Runs names the image that a node runs from memory, or else the one on its disk; disk is then that and its fate.
+func Runs(n api.Node) (image, disk string) {
+	switch s := n.Status; {
+	case !s.Memory:
+		return s.Image, ""
+	case n.Binding == nil || n.Binding.Generation != s.Generation:
+		return "an earlier one from memory", Dash(s.Image) + ", left as it is"
+	default:
+		return n.Binding.Image + " from memory", Dash(s.Image) + ", left as it is"
+	}
 }
 
 // NodeName returns the name of a node, else its MAC.

@@ -140,3 +140,14 @@ func List(list []string) string {
 
 // Seconds returns a duration in seconds.
 func Seconds(seconds float64) string { return fmt.Sprintf("%.1f s", seconds) }
+
+// Joules returns an energy in a readable unit.
+func Joules(j float64) string {
+	switch {
+	case j < 1e4:
+		return fmt.Sprintf("%.0f J", j)
+	case j < 1e7:
+		return fmt.Sprintf("%.1f kJ", j/1e3)
+	}
+	return fmt.Sprintf("%.1f MJ", j/1e6)
+}

@@ -45,6 +45,20 @@ func (r *run) Schema(_ context.Context, _ action.SchemaRequest, response *action
 	all["command"] = schema.ListAttribute{Optional: true, ElementType: types.StringType,
 		Validators:          []validator.List{listvalidator.NoNullValues()},
 		MarkdownDescription: "Arguments, or the whole command without an entry point; default: those of the image."}
+	all["kernel"] = schema.StringAttribute{Optional: true,
+		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
+		MarkdownDescription: "Name of an image of kind `kernel`, on which the payload runs; default: the kernel of the " +
+			"Sled system."}
+	all["kernel_arguments"] = schema.StringAttribute{Optional: true,
+		MarkdownDescription: "Arguments of that kernel."}
+	all["tune"] = schema.ListAttribute{Optional: true, ElementType: types.StringType,
+		Validators: []validator.List{listvalidator.NoNullValues()},
+		MarkdownDescription: "Settings of the kernel, each as `PATH=VALUE` with a path below `/sys` or `/proc/sys`, set " +
+			"before the payload starts."}
+	all["root"] = schema.StringAttribute{Optional: true,
+		Validators: []validator.String{stringvalidator.OneOf("memory", api.NetRoot)},
+		MarkdownDescription: "`memory` (default), or `net`: the image stays at the boot server, which exports it by NFS, " +
+			"and each block that is read is checked."}
 	all["timeout"] = schema.Int64Attribute{Optional: true,
 		Validators:          []validator.Int64{int64validator.Between(1, 604800)},
 		MarkdownDescription: "Seconds that the payload may run; default: 3600."}
@@ -64,16 +78,21 @@ type wanted struct {
 }
 
 func readJob(ctx context.Context, config getter) (wanted, diag.Diagnostics) {
-	var image types.String
+	var image, root, kernel, arguments types.String
 	var seconds types.Int64
 	var interrupt, wait types.Bool
 	w := wanted{}
 	diagnostics := config.GetAttribute(ctx, path.Root("image"), &image)
 	diagnostics.Append(config.GetAttribute(ctx, path.Root("command"), &w.spec.Command)...)
+	diagnostics.Append(config.GetAttribute(ctx, path.Root("kernel"), &kernel)...)
+	diagnostics.Append(config.GetAttribute(ctx, path.Root("kernel_arguments"), &arguments)...)
+	diagnostics.Append(config.GetAttribute(ctx, path.Root("tune"), &w.spec.Tune)...)
+	diagnostics.Append(config.GetAttribute(ctx, path.Root("root"), &root)...)
 	diagnostics.Append(config.GetAttribute(ctx, path.Root("timeout"), &seconds)...)
 	diagnostics.Append(config.GetAttribute(ctx, path.Root("interrupt"), &interrupt)...)
 	diagnostics.Append(config.GetAttribute(ctx, path.Root("wait"), &wait)...)
-	w.spec.Image, w.spec.Timeout = image.ValueString(), int(seconds.ValueInt64())
+	w.spec.Image, w.spec.Root, w.spec.Timeout = image.ValueString(), root.ValueString(), int(seconds.ValueInt64())
+	w.spec.Kernel, w.spec.Arguments = kernel.ValueString(), arguments.ValueString()
 	w.spec.Interrupt, w.wait = interrupt.ValueBool(), wait.IsNull() || wait.ValueBool()
 	return w, diagnostics
 }

@@ -20,6 +20,7 @@ type change struct {
 	stored      *record
 	owner       string            // of the provider
 	digests     map[string]string // of images, as far as they are known
+	memory      bool              // the planned image runs from memory
 }
 
 // work fills in the computed attributes and returns the machine if it is imaged again.
@@ -135,10 +136,10 @@ func (c change) wipes(to int64) types.String {
 }
 
 func (c change) selected() types.String {
-	if !c.plan.ownDisk() {
-		return desired.Optional(c.stored.Disk)
+	if c.plan.Disk.IsUnknown() || !c.plan.ownDisk() && c.plan.Image.IsUnknown() {
+		return types.StringUnknown()
 	}
-	return c.plan.Disk
+	return selected(c.memory, c.plan.Disk.ValueString(), c.stored.Disk)
 }
 
 // sends reports whether an apply changes anything in sledd; on_drift and the like are Terraform's own.

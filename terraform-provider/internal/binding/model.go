@@ -53,8 +53,20 @@ func (m *model) observe(node api.Node) {
 	m.ObservedGeneration = types.Int64Value(node.Status.Generation)
 	m.Phase = desired.Optional(string(node.Status.Phase))
 	m.Reason = desired.Optional(node.Status.Reason.String())
-	m.DiskSelected = desired.Optional(cmp.Or(m.Disk.ValueString(), node.Disk))
-	m.SeedDiffers = types.BoolValue(node.Binding != nil && node.Binding.SeedDiffers)
+	bound := cmp.Or(node.Binding, &api.Binding{})
+	m.DiskSelected = selected(bound.Memory, bound.Disk, node.Disk)
+	m.SeedDiffers = types.BoolValue(bound.SeedDiffers)
+}
+
+// noneSelected stands for a selector where the image runs from memory.
+const noneSelected = "none"
+
+// selected is the selector of the disk that gets an image: the binding's, or the node's.
+func selected(memory bool, disk, ofNode string) types.String {
+	if memory {
+		return types.StringValue(noneSelected)
+	}
+	return desired.Optional(cmp.Or(disk, ofNode))
 }
 
 // computedOf copies the computed attributes of the state: for a plan that changes none of them.
@@ -106,7 +118,7 @@ func (m *model) settle(node api.Node, stored api.Binding, before api.Outlook) {
 	}
 	if m.Wipes.IsUnknown() {
 		m.Wipes = types.StringNull()
-		if generation > before.Before {
+		if generation > before.Before && (!stored.Memory || stored.HandsOver) {
 			before.Generation, before.Image = generation, stored.Image
 			m.Wipes = types.StringValue(before.WipeText())
 		}

@@ -91,10 +91,11 @@ func (b *binding) planUpdate(ctx context.Context, plan, config *model, request r
 	digests, diagnostics := b.site.Digests(ctx, stored.Desired, plan.Image.ValueString(), state.Image.ValueString())
 	response.Diagnostics.Append(diagnostics...)
 	stored.Desired.Digest = digests[stored.Desired.Image]
-	u := change{plan: plan, state: &state, stored: stored, owner: b.site.Owner, digests: digests}
+	u := change{plan: plan, state: &state, stored: stored, owner: b.site.Owner, digests: digests,
+		memory: b.inMemory(ctx, plan, stored)}
 	again, diagnostics := u.work()
 	response.Diagnostics.Append(diagnostics...)
-	response.Diagnostics.Append(b.site.Plan(again...)...)
+	response.Diagnostics.Append(b.plan(len(again) > 0 && b.leaves(ctx, state.MAC.ValueString(), plan), plan, again...)...)
 	if node := (api.NodeSpec{MAC: state.MAC.ValueString(), Name: stored.Name}); u.sends() {
 		response.Diagnostics.Append(stored.lost(config)...)
 		response.Diagnostics.Append(b.check(ctx, node, plan)...)
@@ -113,6 +114,36 @@ func (b *binding) check(ctx context.Context, node api.NodeSpec, plan *model) dia
 	spec := plan.State().BindingSpec
 	spec.Node, spec.Owner = node.MAC, b.site.Owner
 	return b.site.CheckBinding(ctx, "bind node "+node.Name, spec)
+}
+
+// plan records machines that are imaged, unless the image leaves the disks as they are.
+func (b *binding) plan(leaves bool, plan *model, all ...site.Reimage) diag.Diagnostics {
+	if !leaves {
+		return b.site.Plan(all...)
+	}
+	plan.DiskSelected = types.StringValue(noneSelected)
+	if !plan.Generation.IsUnknown() {
+		plan.Wipes = types.StringNull()
+	}
+	return nil
+}
+
+// inMemory reports whether the planned image runs from memory. The image that is bound is not read for that.
+func (b *binding) inMemory(ctx context.Context, plan *model, stored *record) bool {
+	if name := plan.Image.ValueString(); name != stored.Desired.Image {
+		return b.site.InMemory(ctx, name)
+	}
+	return stored.Memory
+}
+
+// leaves reports whether the image runs from memory, so that the disks of the node stay as they are.
+func (b *binding) leaves(ctx context.Context, mac string, plan *model) bool {
+	if !plan.known() || !plan.MethodKnown() {
+		return false
+	}
+	spec := plan.State().BindingSpec
+	spec.Node, spec.Owner = mac, b.site.Owner
+	return b.site.Leaves(ctx, []api.BulkBinding{{BindingSpec: spec}})[mac]
 }
 
 // keepNode keeps the spelling in the state for the same machine, so that a MAC may become a name. It reports whether
@@ -188,7 +219,8 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	if diagnostics.HasError() {
 		return diagnostics
 	}
-	if b.nowhere(*node, plan) {
+	leaves := b.leaves(ctx, node.MAC, plan)
+	if !leaves && b.nowhere(*node, plan) {
 		diagnostics.AddAttributeError(path.Root("disk"), fmt.Sprintf("No disk of node %s is named", node.Name), noDisk)
 		return diagnostics
 	}
@@ -211,7 +243,7 @@ func (b *binding) planCreate(ctx context.Context, plan *model, replaced bool) di
 	if one.To > 0 {
 		plan.Generation, plan.Wipes = types.Int64Value(one.To), firstWipe(*node, plan, one.To)
 	}
-	return b.site.Plan(one)
+	return b.plan(leaves, plan, one)
 }
 
 // planDeclared plans a binding of a node that the same apply declares.
@@ -229,7 +261,8 @@ func (b *binding) planDeclared(ctx context.Context, plan *model, replaced bool) 
 	if replaced && node.MAC != "" {
 		diagnostics.Append(b.site.PlanBinding(node.MAC, "sled_binding with node "+reference)...)
 	}
-	diagnostics.Append(b.site.Plan(site.Reimage{Node: reference, MAC: cmp.Or(plan.MAC.ValueString(), node.MAC),
+	leaves := node.Known && b.leaves(ctx, node.MAC, plan)
+	diagnostics.Append(b.plan(leaves, plan, site.Reimage{Node: reference, MAC: cmp.Or(plan.MAC.ValueString(), node.MAC),
 		Disk: cmp.Or(text(plan.Disk), disk, ofTheNode), Image: text(plan.Image)})...)
 	return diagnostics
 }

@@ -27,6 +27,7 @@ type record struct {
 	Revision   int64         `json:"revision"`
 	// under which this state declared or imported it; Desired.Owner is whose it is now
 	Owner    string     `json:"owner"`
+	Memory   bool       `json:"memory,omitempty"`   // its image runs from memory
 	Name     string     `json:"name"`               // of the node
 	Disk     string     `json:"disk,omitempty"`     // of the node, when the binding has none
 	Keep     []string   `json:"keep,omitempty"`     // of the node
@@ -43,7 +44,7 @@ type record struct {
 // look records what is stored now. A version stands for the user data.
 func (r *record) look(node api.Node, stored api.Binding, version string) {
 	r.Desired, r.Generation, r.Revision = desired.Of(stored).As(version), stored.Generation, stored.Revision
-	r.Absent, r.Gone, r.Moved = false, false, ""
+	r.Memory, r.Absent, r.Gone, r.Moved = stored.Memory, false, false, ""
 	r.Status, r.Name, r.Disk, r.Disks = node.Status.Generation, node.Name, node.Disk, node.Facts.Candidates()
 	r.Keep = node.KeepDisks
 }

@@ -117,7 +117,6 @@ func (m *model) refresh(node api.Node, digests map[string]string) {
 	}
 	m.Drift, m.Wipes = types.StringValue(drift), types.StringNull() // a wipe is of a plan
 	m.observe(node)
-	m.DiskSelected = desired.Optional(cmp.Or(stored.Disk, node.Disk))
 	if _, err := api.ParseMAC(m.Node.ValueString()); err != nil {
 		m.Node = types.StringValue(node.Name) // the machine was given another name
 	}

@@ -70,8 +70,9 @@ func observedAttributes() map[string]schema.Attribute {
 		"mac": text("MAC of the node, lower case with colons."),
 		"generation": number("Number of this desired state; raising it images the node again. Known in the plan, " +
 			"unless the node is declared by the same apply."),
-		"drift":               text("What somebody else bound instead; empty for nothing."),
-		"disk_selected":       text("Selector of the disk that is written: `disk`, or the node's."),
+		"drift": text("What somebody else bound instead; empty for nothing."),
+		"disk_selected": text("Selector of the disk that is written: `disk`, or the node's. `none`: the image " +
+			"runs from memory, and no disk gets it."),
 		"observed_image":      text("Image on the disk, as last observed. Null: none."),
 		"observed_generation": number("Generation of the plan that the node last received. 0: none yet."),
 		"phase": text("Phase of the node at the last refresh, such as `writing` or `operational`. " +

@@ -13,9 +13,9 @@ import (
 // What sledd would refuse is refused by the plan, and nothing is written.
 func TestAccPlanIsChecked(t *testing.T) {
 	l := start(t)
-	root := api.ImageSpec{Name: "root", Digest: sleddtest.DigestOf("root"), URLs: []string{"http://10.77.0.1/root"},
-		Bytes: 4096, FileBytes: 1, Kind: "root"}
-	if _, err := l.sledd.Client().PutImage(t.Context(), root); err != nil {
+	kernel := api.ImageSpec{Name: "k", Digest: sleddtest.DigestOf("k"), URLs: []string{"http://10.77.0.1/k"},
+		Bytes: 4096, FileBytes: 1, Kind: "kernel"}
+	if _, err := l.sledd.Client().PutImage(t.Context(), kernel); err != nil {
 		t.Fatal(err)
 	}
 	node := func(lines ...string) string {
@@ -30,7 +30,7 @@ func TestAccPlanIsChecked(t *testing.T) {
 		"declare node r1 .*bogus":                             node(`keep_disks = ["bogus:1"]`),
 		"bind node n1.*/dev/sda":                              n("n1", image("v1"), `disk = "/dev/sda"`),
 		"bind node n1.*image none does not exist":             n("n1", image("none")),
-		"bind node n1.*image root has kind root":              n("n1", image("root")),
+		"bind node n1.*image k is a kernel for the Sled":      n("n1", image("k")),
 		"hostname must be labels of a-z":                      n("n1", image("v1"), `hostname = "Big_Host"`),
 		"Two nodes have MAC 52:54:00:77:00:0a.*r\\d and r\\d": node() + strings.ReplaceAll(another, "r1", "r2"),
 		"Two nodes are called r1":                             node() + strings.ReplaceAll(another, "0a", "0b"),

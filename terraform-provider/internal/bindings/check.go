@@ -39,12 +39,31 @@ func (p *outlook) check(ctx context.Context, b *bindings, m model) diag.Diagnost
 		}
 		if one := (sort{image, node.Architecture, node.Disk != ""}); !seen[one] {
 			seen[one] = true
-			spec := p.planned.stateOf(mac).Named(p.stored[mac].Hostname).BindingSpec
-			spec.Node, spec.Owner = mac, p.owner
-			items = append(items, api.BulkBinding{BindingSpec: spec})
+			items = append(items, p.item(mac))
 		}
 	}
 	return b.site.CheckBindings(ctx, fmt.Sprintf("bind machines of sled_bindings %s", m.Name.ValueString()), items)
+}
+
+// judge finds the machines whose disks stay as they are.
+func (p *outlook) judge(ctx context.Context, b *bindings, m model) {
+	var items []api.BulkBinding
+	for mac := range p.planned.images {
+		s, decided := p.steps[mac]
+		if !decided || s.raises && (s.kind == put || s.kind == again) {
+			items = append(items, p.item(mac))
+		}
+	}
+	if m.known() && m.MethodKnown() {
+		p.leaves = b.site.Leaves(ctx, items)
+	}
+}
+
+// item is what the apply sends for a machine.
+func (p *outlook) item(mac string) api.BulkBinding {
+	spec := p.planned.stateOf(mac).Named(p.stored[mac].Hostname).BindingSpec
+	spec.Node, spec.Owner = mac, p.owner
+	return api.BulkBinding{BindingSpec: spec}
 }
 
 // declared refuses machines that neither sledd nor the run declares.

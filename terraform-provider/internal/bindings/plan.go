@@ -79,6 +79,7 @@ type outlook struct {
 	unknown []string            // MACs whose generation is not known yet
 	maybe   bool                // so are machines that are bound already
 	nodes   map[string]api.Node // that are named in messages
+	leaves  map[string]bool     // MACs of machines whose disks stay, as their image runs from memory
 }
 
 // make decides about all machines.
@@ -119,6 +120,7 @@ func (p *outlook) make(ctx context.Context, b *bindings, m model) diag.Diagnosti
 	diagnostics.Append(p.declared(ctx, b, added)...)
 	if diagnostics.Append(p.report()...); !diagnostics.HasError() {
 		diagnostics.Append(p.check(ctx, b, m)...)
+		p.judge(ctx, b, m)
 	}
 	return diagnostics
 }
@@ -238,7 +240,7 @@ func (p *outlook) reimages() []site.Reimage {
 	}
 	for _, mac := range sortedKeys(p.steps) {
 		s := p.steps[mac]
-		if !s.raises {
+		if !s.raises || p.leaves[mac] {
 			continue
 		}
 		one := site.Reimage{Node: p.nodes[mac].Name, MAC: mac, Disk: disk, Image: p.planned.images[mac],
@@ -255,7 +257,7 @@ func (p *outlook) reimages() []site.Reimage {
 		all = append(all, one)
 	}
 	for _, mac := range slices.Sorted(slices.Values(p.unknown)) { // the same apply declares them, or makes their image
-		if _, there := p.steps[mac]; !there {
+		if _, there := p.steps[mac]; !there && !p.leaves[mac] {
 			all = append(all, site.Reimage{Node: mac, MAC: mac, Disk: cmp.Or(disk, "of the node"),
 				Image: cmp.Or(p.planned.images[mac], "(known after apply)"),
 				From:  cmp.Or(p.stored[mac].Generation, p.nodes[mac].Status.Generation)})

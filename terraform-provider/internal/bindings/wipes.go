@@ -16,10 +16,13 @@ import (
 func (p *outlook) wipes() types.Map {
 	lines := map[string]attr.Value{}
 	for _, mac := range p.unknown {
-		lines[mac] = types.StringUnknown()
+		if !p.leaves[mac] {
+			lines[mac] = types.StringUnknown()
+		}
 	}
 	for mac, s := range p.steps {
 		switch {
+		case p.leaves[mac]:
 		case s.raises && s.generation == 0:
 			lines[mac] = types.StringUnknown()
 		case s.raises:
@@ -60,7 +63,8 @@ func (c *comparison) settled(planned types.Map, done answers) types.Map {
 			continue
 		}
 		lines[mac] = types.StringNull()
-		if now, bound := done.bound[mac]; bound && now.Generation > c.stored[mac].Generation {
+		if now, bound := done.bound[mac]; bound && now.Generation > c.stored[mac].Generation &&
+			(!now.Memory || now.HandsOver) {
 			o := api.Outlook{Node: mac, Before: c.stored[mac].Generation, Generation: now.Generation,
 				Had: c.prior.images[mac], Image: now.Image, Disk: now.Disk}
 			lines[mac] = types.StringValue(o.WipeText())

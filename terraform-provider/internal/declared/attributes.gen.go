@@ -28,7 +28,9 @@ type Image struct {
 	Statement    types.String `tfsdk:"statement"`
 	Architecture types.String `tfsdk:"architecture"`
 	Kind         types.String `tfsdk:"kind"`
+	NFS          types.String `tfsdk:"nfs"`
 	Container    types.Object `tfsdk:"container"`
 	Kernel       types.Object `tfsdk:"kernel"`
+	Payload      types.Object `tfsdk:"payload"`
 	Labels       types.Map    `tfsdk:"labels"`
 }

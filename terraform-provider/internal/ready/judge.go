@@ -51,18 +51,15 @@ func judge(node *api.Node, wanted int64) verdict {
 	return v
 }
 
-// unattended judges a node whose machine waits until an operator has admitted it.
+// unattended judges a node whose machine waits until an operator has admitted it. Its code is not printed: the operator
+// types the one that was read on the console.
 func unattended(node api.Node) verdict {
 	name := node.Name
 	if name == "" {
 		name = node.MAC
 	}
-	text := "a machine waits to be admitted as this node; if its console shows the code " + node.WaitingClaims[0]
-	for _, code := range node.WaitingClaims[1:] {
-		text += " or " + code
-	}
-	return verdict{outcome: failed, phase: "not admitted",
-		text: fmt.Sprintf("%s, type: sledctl admit %s %s", text, name, node.WaitingClaims[0])}
+	return verdict{outcome: failed, phase: "not admitted", text: "a machine waits to be admitted as this node; type the " +
+		"code that its console shows: sledctl admit " + name + " CODE"}
 }
 
 // unsatisfied judges by the observed status. A failure of an older generation does not count: the machine gets the

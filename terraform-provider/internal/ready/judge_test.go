@@ -82,11 +82,8 @@ func TestJudgeOfWhatIsNotAdmitted(t *testing.T) {
 		verdict verdict
 	}{
 		"not admitted": {claimed(bound(2, false, api.Status{}), "K7QF-2M9D"), verdict{failed, 0,
-			"a machine waits to be admitted as this node; if its console shows the code K7QF-2M9D, type: sledctl admit n1 " +
-				"K7QF-2M9D", "not admitted"}},
-		"two not admitted": {claimed(bound(2, false, api.Status{}), "K7QF-2M9D", "AAAA-0001"), verdict{failed, 0,
-			"a machine waits to be admitted as this node; if its console shows the code K7QF-2M9D or AAAA-0001, type: " +
-				"sledctl admit n1 K7QF-2M9D", "not admitted"}},
+			"a machine waits to be admitted as this node; type the code that its console shows: sledctl admit n1 CODE",
+			"not admitted"}},
 		"withheld": {withheld(bound(2, false, api.Status{Phase: api.Configuring, Generation: 2})), verdict{pending, 0,
 			"configuring, waits for a rival (rival_time); `sledctl admit n1 CODE` ends it", "configuring"}},
 		"ready, and claimed": {claimed(bound(2, true, api.Status{Phase: api.Operational, Generation: 2}), "AAAA-0001"),

@@ -13,10 +13,10 @@ import (
 	"github.com/sled-fleet/sled/terraform-provider/internal/desired"
 )
 
-// images are the digests of images, by name. An image never changes, so each is read once in a run.
+// images are those that were read, by name. An image never changes, so each is read once in a run.
 type images struct {
 	mu    sync.Mutex
-	known map[string]string
+	known map[string]api.ImageSpec
 }
 
 // Digests returns the digests of images, as far as they exist. They are read only if another name than that of the
@@ -35,37 +35,38 @@ func (s *Site) Digests(ctx context.Context, stored desired.State, names ...strin
 		if _, known := digests[name]; known || name == "" {
 			continue
 		}
-		digest, diagnostics := s.digest(ctx, name)
+		image, diagnostics := s.image(ctx, name)
 		if diagnostics.HasError() {
 			return nil, diagnostics
 		}
-		digests[name] = digest
+		digests[name] = image.Digest
 	}
 	return digests, nil
 }
 
-func (s *Site) digest(ctx context.Context, name string) (string, diag.Diagnostics) {
+// image reads an image; an empty one: it does not exist.
+func (s *Site) image(ctx context.Context, name string) (api.ImageSpec, diag.Diagnostics) {
 	s.images.mu.Lock()
 	defer s.images.mu.Unlock()
-	if digest, known := s.images.known[name]; known {
-		return digest, nil
+	if image, known := s.images.known[name]; known {
+		return image, nil
 	}
-	digest := ""
+	var found api.ImageSpec
 	diagnostics := s.Call(ctx, "read image "+name, func(ctx context.Context, client *api.Client) error {
 		image, err := client.Image(ctx, name)
 		if api.IsNotFound(err) {
 			return nil
 		}
-		digest = image.Digest
+		found = image.ImageSpec
 		return err //nolint:wrapcheck // Call explains it
 	})
-	if digest != "" {
+	if found.Name != "" {
 		if s.images.known == nil {
-			s.images.known = map[string]string{}
+			s.images.known = map[string]api.ImageSpec{}
 		}
-		s.images.known[name] = digest
+		s.images.known[name] = found
 	}
-	return digest, diagnostics
+	return found, diagnostics
 }
 
 // AllDigests returns the digests of all images.

@@ -35,7 +35,7 @@ func TestAccInitFindsTheProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	initialise(t, work, []string{"HOME=" + home})
-	initialise(t, work, []string{"HOME=/nonexistent", "XDG_DATA_DIRS=" + filepath.Join(home, "share")},
+	initialise(t, work, []string{"HOME=" + t.TempDir(), "XDG_DATA_DIRS=" + filepath.Join(home, "share")},
 		"-lockfile=readonly")
 }
 

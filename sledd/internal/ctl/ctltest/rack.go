@@ -55,7 +55,7 @@ func Rack() []api.Node {
 	unseen.Status = api.Status{}
 	unseen.AdmissionState, unseen.WaitingClaims = "waiting", []string{"K7QF-2M9D"}
 	unseen.Wait = &api.Wait{Kind: api.WaitsForAdmit, For: "an operator who reads the code on its console",
-		EndsBy: "sledctl admit n5 K7QF-2M9D"}
+		EndsBy: "sledctl admit n5 CODE"}
 	again.Wait = &api.Wait{Kind: api.WaitsForBoot, For: "its next boot"}
 	discovered := api.Node{NodeSpec: api.NodeSpec{MAC: "52:54:00:77:00:09"},
 		Status: api.Status{Phase: api.Discovered, Since: Noon.Add(-time.Minute)}}

@@ -41,6 +41,14 @@ func lasted(j api.Job) string {
 	return strconv.FormatFloat(j.Seconds, 'f', 1, 64)
 }
 
+// meter is the power control that was read.
+func meter(e *api.Energy) string {
+	if e == nil {
+		return ""
+	}
+	return e.Source.String()
+}
+
 // Job prints one job.
 func (p *Printer) Job(j api.Job) {
 	size := func(f *api.JobFile) string {
@@ -52,8 +60,11 @@ func (p *Printer) Job(j api.Job) {
 	rows := [][2]string{
 		{"id", j.ID}, {"node", wording.Clean(j.Node)}, {"image", j.Image}, {"state", string(j.State)},
 		{"reason", j.Reason.String()}, {"exit", exitOf(j)}, {"ended by", j.EndedBy}, {"seconds", lasted(j)},
+		{"energy", wording.Energy(j.Energy)}, {"meter", meter(j.Energy)},
 		{"entry point", words(j.Entrypoint)}, {"command", words(j.Command)}, {"environment", words(j.Environment)},
-		{"secrets", words(j.SecretNames)}, {"user", j.User}, {"privileged", wording.OnlyYes(j.Privileged)},
+		{"kernel", j.Kernel}, {"release", j.Release}, {"kernel arguments", wording.Clean(j.Arguments)},
+		{"tune", words(j.Tune)},
+		{"secrets", words(j.SecretNames)}, {"user", j.User}, {"root", j.Root}, {"privileged", wording.OnlyYes(j.Privileged)},
 		{"artefacts", words(j.Artefacts)}, {"timeout", strconv.Itoa(j.Timeout) + " s"}, {"after", j.After},
 		{"admitted at", j.Level}, {"digest", j.Digest}, {"output", size(j.Output)}, {"errors", size(j.Errors)},
 		{"files", size(j.Files)}, {"requested by", wording.Clean(j.Actor)}, {"created", wording.Time(j.Created)},

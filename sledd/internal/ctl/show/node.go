@@ -42,10 +42,12 @@ func (p *Printer) Node(n api.Node) {
 
 func (p *Printer) statusRows(n api.Node) [][2]string {
 	s := n.Status
+	image, disk := wording.Runs(n)
 	rows := [][2]string{
 		{"phase", p.Screen.Phase(s.Phase)}, {"since", wording.Time(s.Since)},
 		{"overdue", wording.Overdue(n)}, {"seen", wording.Time(s.Seen)},
-		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", s.Image}, {"step", wording.Step(s)},
+		{"generation", strconv.FormatInt(s.Generation, 10)}, {"image", image},
+		{"confirmed", s.Confirmed.String()}, {"disk", disk}, {"step", wording.Step(s)},
 		{"wait", n.Wait.Text()}, {"reason", wording.Reason(s)}, {"detail", wording.Detail(s)}, {"started by", s.Start},
 		{"not by kexec", s.StartNote.String()},
 	}

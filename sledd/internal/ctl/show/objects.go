@@ -3,6 +3,7 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -54,7 +55,7 @@ func (p *Printer) Image(i api.Image) {
 func (p *Printer) ImageColumns() []Column[api.Image] {
 	return []Column[api.Image]{
 		Col("name", func(i api.Image) string { return i.Name }).Wraps(20),
-		Col("kind", func(i api.Image) string { return i.Holds() }),
+		Col("kind", func(i api.Image) string { return i.KindText() }),
 		Col("size", func(i api.Image) string { return wording.Bytes(i.Bytes) }),
 		Col("file", func(i api.Image) string { return wording.Bytes(i.FileBytes) }),
 		Col("used", func(i api.Image) string { return wording.Used(i) }),
@@ -79,6 +80,7 @@ func (p *Printer) KexecColumns() []Column[api.KexecModel] {
 		Col("rate", func(m api.KexecModel) string { return wording.SuccessRate(m.Rate) }),
 		Col("last", func(m api.KexecModel) string { return m.Last }).Spare(),
 		Col("when", func(m api.KexecModel) string { return wording.Age(p.Now(), m.Time) }).Spare(),
+		Col("payloads", func(m api.KexecModel) string { return m.Payloads.String() }).Spare(),
 	}
 }
 
@@ -130,5 +132,6 @@ func StoreRows(usage api.Store) [][2]string {
 	return [][2]string{
 		{"fleet", wording.Dash(usage.Fleet)}, {"in use", inUse}, {"file", wording.Bytes(usage.Bytes)}, {"quota", quota},
 		{"alarms", wording.List(usage.Alarms)}, {"refused", wording.List(usage.Refused)},
+		{"newest backup", cmp.Or(wording.Time(usage.Backup), "never")},
 	}
 }

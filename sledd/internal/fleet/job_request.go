@@ -63,12 +63,12 @@ func (f *Fleet) CreateJob(ctx context.Context, spec api.JobSpec) (api.Job, error
 // putJob makes a job the detour of a node, unless that is refused.
 func (f *Fleet) putJob(ctx context.Context, address string, job detour.Job,
 	may func(tx *nodeTx, job api.JobSpec) error) (api.Job, error) {
-	err := f.Update(ctx, address, []nodetx.Want{nodetx.Image(job.Image)}, func(unit *nodetx.Tx) error {
+	err := f.Update(ctx, address, []nodetx.Want{nodetx.Image(job.Image), nodetx.Facts}, func(unit *nodetx.Tx) error {
 		tx := &nodeTx{Tx: unit, fleet: f}
 		if err := may(tx, job.JobSpec); err != nil {
 			return err
 		}
-		if err := tx.checkJobImage(job.JobSpec); err != nil {
+		if err := tx.checkJobImages(ctx, job.JobSpec); err != nil {
 			return err
 		}
 		job.MAC, job.Node = tx.MAC, tx.Node().Name
@@ -160,14 +160,24 @@ func bound(tx *nodetx.Tx) string {
 	return named(tx.Binding().BindingSpec)
 }
 
-// checkJobImage refuses an image that the node cannot run. One that is not registered is waited for.
-func (tx *nodeTx) checkJobImage(spec api.JobSpec) error {
-	image := tx.Image()
-	if image == nil {
+// checkJobImages refuses an image that the node cannot run. One that is not registered is waited for.
+func (tx *nodeTx) checkJobImages(ctx context.Context, spec api.JobSpec) error {
+	if image := tx.Image(); image != nil {
+		if err := detour.CheckImage(spec, image.ImageSpec, tx.Spec()); err != nil {
+			return refusal.Value("body.image", spec.Image, err)
+		}
+	}
+	if spec.Kernel == "" {
 		return nil
 	}
-	if err := detour.CheckImage(spec, image.ImageSpec, tx.Spec()); err != nil {
-		return refusal.Value("body.image", spec.Image, err)
+	kernel, err := tx.fleet.Image(ctx, spec.Kernel)
+	if refusal.Is(err, refusal.NotFound) {
+		return nil
 	}
-	return nil
+	if err == nil {
+		if err = detour.CheckKernel(spec, kernel.ImageSpec, tx.Spec(), tx.Facts()); err != nil {
+			err = refusal.Value("body.kernel", spec.Kernel, err)
+		}
+	}
+	return err //nolint:wrapcheck // complete
 }

@@ -5,10 +5,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -25,66 +21,7 @@ const (
 	keptJobs = 1000
 	// trimmedJobs at most in one transaction.
 	trimmedJobs = 16
-	// mostWords is the size of entry point, command and environment together, in bytes, and that of all secrets.
-	mostWords, mostSecrets = 8 << 10, 4 << 10
 )
-
-var (
-	variable   = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
-	secretName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
-)
-
-// checkJob refuses what no node could run.
-func checkJob(spec api.JobSpec) error {
-	if (spec.Node == "") == (len(spec.Labels) == 0) {
-		return refusal.Value("body.node", spec.Node, errors.New("name a node, or the labels of one that waits, not both"))
-	}
-	if err := checkLabels(spec.Labels); err != nil {
-		return err
-	}
-	words := slices.Concat(spec.Entrypoint, spec.Command, spec.Environment)
-	size := 0
-	for _, word := range words {
-		if size += len(word); strings.ContainsRune(word, 0) {
-			return refusal.Value("body.command", nil, errors.New("a word holds a NUL byte, which no program can get"))
-		}
-	}
-	if size > mostWords {
-		return refusal.Value("body.command", nil, fmt.Errorf("entry point, command and environment have %d bytes, at most "+
-			"%d are allowed: put them into a file of the image or a secret", size, mostWords))
-	}
-	for i, one := range spec.Environment {
-		if !variable.MatchString(one) {
-			return refusal.Value(fmt.Sprintf("body.environment[%d]", i), nil, errors.New("want NAME=VALUE"))
-		}
-	}
-	for i, one := range spec.Artefacts {
-		if !path.IsAbs(one) || path.Clean(one) != one || one == "/" || strings.ContainsFunc(one, isControl) {
-			return refusal.Value(fmt.Sprintf("body.artefacts[%d]", i), one, errors.New(
-				"want an absolute path below /, without . and .. in it"))
-		}
-	}
-	return checkSecrets(spec.Secrets)
-}
-
-func isControl(c rune) bool { return c < ' ' || c == 0x7f }
-
-// checkSecrets does not repeat what they are.
-func checkSecrets(secrets map[string]string) error {
-	size := 0
-	for name, value := range secrets {
-		if !secretName.MatchString(name) {
-			return refusal.Value("body.secrets", name, errors.New("the name of a secret is that of its file: want A-Z a-z "+
-				"0-9 _ . -, not . first, at most 64"))
-		}
-		size += len(value)
-	}
-	if size > mostSecrets {
-		return refusal.Value("body.secrets", nil, fmt.Errorf("the secrets have %d bytes, at most %d are allowed", size,
-			mostSecrets))
-	}
-	return nil
-}
 
 // JobFilter chooses jobs of a list. Empty fields choose all.
 type JobFilter struct {
@@ -134,16 +71,25 @@ func (f *Fleet) Jobs(ctx context.Context, filter JobFilter) (api.JobList, error)
 	return list, nil
 }
 
+// storedJob reads the record of a job.
+func (f *Fleet) storedJob(ctx context.Context, id string) (store.KV, error) {
+	snapshot, err := f.Store.Read(ctx, store.Key(key.Jobs+id))
+	if err != nil {
+		return store.KV{}, err
+	}
+	kv, found := snapshot.One(0)
+	if !found {
+		return kv, refusal.New(refusal.NotFound, "job %s does not exist", id)
+	}
+	return kv, nil
+}
+
 // Job returns one job. Until it has ended, it is that of its node.
 func (f *Fleet) Job(ctx context.Context, id string) (job api.Job, err error) {
 	err = nodetx.Retry(ctx, func(ctx context.Context) error {
-		snapshot, err := f.Store.Read(ctx, store.Key(key.Jobs+id))
+		kv, err := f.storedJob(ctx, id)
 		if err != nil {
 			return err
-		}
-		kv, found := snapshot.One(0)
-		if !found {
-			return refusal.New(refusal.NotFound, "job %s does not exist", id)
 		}
 		job = api.Job{}
 		if err := nodetx.Decode(kv, &job); err != nil || job.State != "" {
