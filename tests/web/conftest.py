@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import ssl
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,11 +27,11 @@ HOSTILE = (
 )
 
 
-def router() -> list[str]:
-    """The paths of all views, as sledd registers them."""
-    source = (TREE / "sledd/internal/web/web.go").read_text()
-    found = re.findall(r'^\t\t\{"(/ui/[^"]*)", ', source, re.MULTILINE)
-    assert "/ui/{$}" in found and len(found) > 5
+def router(source: str) -> list[str]:
+    """The paths of all views, or of all forms, as sledd registers them."""
+    text = (TREE / "sledd/internal/web" / source).read_text()
+    found = re.findall(r'^\t\t\{"(/ui/[^"]*)", ', text, re.MULTILINE)
+    assert len(found) > 5, found
     return found
 
 
@@ -43,12 +45,25 @@ class Site:
 
     def views(self) -> list[str]:
         """An address of each view."""
+        return [*self._addresses("web.go"), "/ui/nodes?phase=failed&sort=-since"]
+
+    def pages(self) -> list[str]:
+        """An address of each view and of each form, and one of no page."""
+        return [*self.views(), *self._addresses("actions.go"), "/ui/absent"]
+
+    def _addresses(self, source: str) -> list[str]:
         values = {"{$}": "", "{node}": self.fleet.macs["n1"], "{rollout}": self.rollout}
-        found = [re.sub(r"{.*?}", lambda match: values[match[0]], path) for path in router()]
-        return [*found, "/ui/nodes?phase=failed&sort=-since", "/ui/absent"]
+        return [re.sub(r"{.*?}", lambda match: values[match[0]], path) for path in router(source)]
 
     def url(self, path: str = "/ui/") -> str:
         return self.fleet.url + path
+
+    def claim(self, node: str) -> None:
+        """Another machine claims to be a node."""
+        mac, trust = self.fleet.macs[node], ssl.create_default_context(cafile=str(self.fleet.folder / "ca.crt"))
+        text = f"hello 1\nboot id=another nic={mac}\n".encode()
+        asked = urllib.request.Request(self.url(f"/node/v1/{mac.replace(':', '-')}/hello"), data=text, method="POST")
+        urllib.request.urlopen(asked, context=trust, timeout=60).close()
 
     def context(self, **options: Any) -> BrowserContext:
         """A browser that is logged in."""
@@ -70,10 +85,10 @@ class Site:
             self.reports.append(text)
 
     def open(self, context: BrowserContext, path: str = "/ui/") -> Page:
-        """A page that is live."""
+        """A page; a view is live."""
         page = context.new_page()
         page.goto(self.url(path))
-        if path != "/ui/absent":
+        if path not in self.pages() or path in self.views():
             live(page)
         return page
 

@@ -11,7 +11,7 @@ import time
 
 from ansible_collections.sled.fleet.tests.rollout.fleet import BIN, TOKEN, Fleet, wait_for
 from ansible_collections.sled.fleet.tests.web.conftest import Site, live
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 CELLS = "cells => Object.fromEntries(cells.map(cell => cell.title.split(': ')))"
 MOMENTS = 20
@@ -108,6 +108,25 @@ def test_a_page_says_that_it_is_stale(site: Site) -> None:
     live(page)
     equal(page, site.fleet)
     print(f"stale after {stale:.1f} s, right {time.monotonic() - start:.1f} s after the return")
+    context.close()
+
+
+def test_an_old_tab_reloads_after_an_upgrade(site: Site) -> None:
+    context = site.context()
+    page = site.open(context)
+    page.evaluate("() => { window.old = true; }")
+    newer = page.content().replace("/ui/static/", "/ui/static/0")
+
+    def answer(route: Route) -> None:
+        if route.request.resource_type == "fetch":
+            route.fulfill(body=newer, content_type="text/html")
+        else:
+            route.continue_()
+
+    page.route("**/ui/", answer)
+    page.evaluate("() => document.dispatchEvent(new Event('visibilitychange'))")
+    page.wait_for_function("() => !window.old", timeout=60_000)
+    live(page)
     context.close()
 
 

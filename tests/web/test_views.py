@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+import re
+from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from ansible_collections.sled.fleet.tests.web.conftest import Site, live
@@ -23,7 +26,7 @@ def overflow(page: Page) -> int:
 def test_axe_finds_nothing(site: Site, scheme: Any) -> None:
     context = site.context(color_scheme=scheme)
     found = []
-    for path in site.views():
+    for path in site.pages():
         page = site.open(context, path)
         for violation in Axe().run(page).response["violations"]:
             found += [f"{path}: {violation['id']}: {node['html']}" for node in violation["nodes"][:3]]
@@ -33,23 +36,33 @@ def test_axe_finds_nothing(site: Site, scheme: Any) -> None:
 
 
 def test_no_view_scrolls_sideways(site: Site) -> None:
-    context = site.context()
+    """With SLED_PICTURES, a folder, each view is painted in each width, in light and dark."""
+    context, folder = site.context(), os.environ.get("SLED_PICTURES")
     page = context.new_page()
     wide = []
-    for path in site.views():
+    for path in site.pages():
         page.goto(site.url(path))
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 900})
             if pixels := overflow(page):
                 wide.append(f"{path} is {pixels} pixels too wide at {width}")
+            if folder:
+                paint(page, Path(folder) / f"{re.sub('[^a-z]+', '-', path).strip('-')}-{width}")
     context.close()
     assert wide == []
+
+
+def paint(page: Page, file: Path) -> None:
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
+        page.screenshot(path=f"{file}-{scheme}.png", full_page=True)
 
 
 def test_every_view_is_readable_without_javascript(site: Site) -> None:
     context = site.context(java_script_enabled=False)
     page = context.new_page()
-    for path in site.views():
+    for path in site.pages():
         page.goto(site.url(path))
         assert page.locator("main h1").first.inner_text(), path
         if path == "/ui/":
@@ -109,7 +122,7 @@ def focused_in_grid(page: Page) -> bool:
 def test_hostile_text_is_inert(site: Site) -> None:
     context = site.context()
     site.reports.clear()
-    for path in site.views():
+    for path in site.pages():
         page = site.open(context, path)
         site.fleet.client.post_event("n1", "entry", f"<script>window.hit=1</script> {path}")  # also by the stream
         if path == "/ui/":

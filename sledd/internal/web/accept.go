@@ -132,7 +132,7 @@ func (w *Web) alarmsForm(ask ask, _ url.Values) (form, error) {
 	shown.Lead = "Acknowledge them once you know what caused them. An alarm that is raised later stays."
 	last := slices.MaxFunc(node.Alarms, func(a, b api.Alarm) int { return a.Last.Compare(b.Last) }).Last
 	for _, alarm := range node.Alarms {
-		shown.Facts = append(shown.Facts, fact{alarm.Kind, wording.Alarm(alarm, ask.Now)})
+		shown.Facts = append(shown.Facts, fact{alarm.Kind, alarmWords(alarm, ask.Now)})
 	}
 	shown.Fields = []field{{Kind: "hidden", Name: "until", Value: last.Format(timeFormat)}}
 	shown.Buttons = []button{{Act: "ack", Text: "Acknowledge"}}

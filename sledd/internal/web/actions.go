@@ -13,6 +13,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
+	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
@@ -74,7 +75,7 @@ type button struct {
 
 // act shows a form, or carries it out.
 func (w *Web) act(action Action, out http.ResponseWriter, r *http.Request) {
-	operator, err := w.Fleet.LoggedIn(r.Context(), cookieOf(r))
+	operator, err := w.loggedIn(r.Context(), r)
 	given := r.URL.Query()
 	if r.Method == http.MethodPost {
 		if failed := r.ParseForm(); failed != nil {
@@ -88,7 +89,10 @@ func (w *Web) act(action Action, out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err == nil {
-		err = fleet.Permit(operator, api.Operate)
+		if err = fleet.Permit(operator, api.Operate); err != nil && r.Method == http.MethodPost {
+			w.Audit.Refused(api.AuditRecord{Operator: operator.Name, Role: operator.Role, From: origin.Of(r.Context()).From(),
+				Via: "web", Method: r.Method, Path: r.URL.Path, Node: r.PathValue("node"), Status: http.StatusForbidden})
+		}
 	}
 	if err == nil && r.Method != http.MethodPost {
 		err = takes(given, action.Takes)
@@ -182,7 +186,7 @@ func (w *Web) lastChange(ctx context.Context, node string) (string, error) {
 	}
 	for _, event := range slices.Backward(list.Items) {
 		if event.Actor != "" {
-			return clock(event.Time) + ": " + wording.EventKind(event) + ", " + wording.EventDetail(event), nil
+			return clock(event.Time) + ": " + wording.EventKind(event) + ", " + eventWords(event), nil
 		}
 	}
 	return "", nil

@@ -229,7 +229,12 @@
 
   if (!state) return; // nobody is logged in, or the page is an error
   oneStop();
-  show(true);
   document.addEventListener("visibilitychange", () => (document.hidden ? lost() : read()));
-  follow();
+  if (document.body.classList.contains("stale")) {
+    current = new Date(document.querySelector(".foot time").dateTime);
+    lost();
+  } else {
+    show(true);
+    follow();
+  }
 })();

@@ -5,11 +5,14 @@ package web
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"hash/fnv"
+	"html/template"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
@@ -33,7 +36,7 @@ type fleetView struct {
 	Groups   []group
 	By       string   // the label that groups the grid
 	Labels   []string // others that could
-	Urgent   []api.Node
+	Urgent   []*api.Node
 	Urgents  int // with those that are not listed
 	Nodes    int
 	Rollouts []api.Rollout // that have not ended
@@ -56,7 +59,7 @@ func (w waiting) Any() bool { return len(w.Found)+len(w.Claims)+len(w.Alarms) > 
 // group is the nodes with one value of a label.
 type group struct {
 	Value string
-	Nodes []api.Node
+	Nodes []*api.Node
 	api.SummaryCount
 }
 
@@ -127,12 +130,23 @@ func (w *waiting) add(n api.Node) {
 	}
 }
 
+// Cells are those of a group as HTML. A template takes several times as long for ten thousand of them.
+func (g group) Cells() template.HTML {
+	var text strings.Builder
+	for _, node := range g.Nodes {
+		_, _ = fmt.Fprintf(&text, `<a class="%s" href="/ui/nodes/%s" title="%s: %s" tabindex="-1"></a>`, cellClass(*node),
+			template.HTMLEscapeString(node.MAC), template.HTMLEscapeString(wording.NodeName(*node)),
+			template.HTMLEscapeString(wording.Phase(node.Status.Phase)))
+	}
+	return template.HTML(text.String()) //nolint:gosec // each part is escaped
+}
+
 // cells are those of the grid.
 func (v fleetView) cells() map[string]cell {
 	list := make(map[string]cell, v.Nodes)
 	for _, group := range v.Groups {
 		for _, node := range group.Nodes {
-			list[node.MAC] = cell{cellClass(node), wording.Phase(node.Status.Phase)}
+			list[node.MAC] = cell{cellClass(*node), wording.Phase(node.Status.Phase)}
 		}
 	}
 	return list
@@ -184,13 +198,14 @@ func (v *fleetView) group(nodes []api.Node, by string) error {
 	}
 	v.Labels = v.Labels[:min(len(v.Labels), mostLabels)]
 	groups := map[string]*group{}
-	for _, node := range nodes {
+	for i := range nodes {
+		node := &nodes[i]
 		value := node.Labels[v.By]
 		if groups[value] == nil {
 			groups[value] = &group{Value: value}
 		}
 		groups[value].Nodes = append(groups[value].Nodes, node)
-		add(&groups[value].SummaryCount, node)
+		add(&groups[value].SummaryCount, *node)
 	}
 	for _, value := range slices.Sorted(maps.Keys(groups)) {
 		v.Groups = append(v.Groups, *groups[value])
@@ -200,12 +215,12 @@ func (v *fleetView) group(nodes []api.Node, by string) error {
 
 // urgent lists the nodes that do not have what is requested, as sledctl status --sort urgency does.
 func (v *fleetView) urgent(nodes []api.Node) {
-	for _, node := range nodes {
-		if node.Urgency() < calm || wording.AtWork(node.Status.Phase) {
+	for i := range nodes {
+		if node := &nodes[i]; node.Urgency() < calm || wording.AtWork(node.Status.Phase) {
 			v.Urgent = append(v.Urgent, node)
 		}
 	}
-	slices.SortStableFunc(v.Urgent, func(a, b api.Node) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(v.Urgent, func(a, b *api.Node) int { return cmp.Compare(rank(*a), rank(*b)) })
 	v.Urgents = len(v.Urgent)
 	v.Urgent = v.Urgent[:min(len(v.Urgent), urgentRows)]
 }

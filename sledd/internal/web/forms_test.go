@@ -93,6 +93,11 @@ func TestFormsAreGuarded(t *testing.T) {
 	if b.writes() != before {
 		t.Error("something was changed")
 	}
+	tried := b.Ask("GET", "/v1/audit?operator=eve", sleddtest.AdminToken, "").Body
+	if !strings.Contains(tried, `"status":403`) || !strings.Contains(tried, `"via":"web"`) ||
+		!strings.Contains(tried, `"from":"127.0.0.1"`) {
+		t.Errorf("what role read has tried is not in the audit: %s", tried)
+	}
 	for _, address := range addresses() {
 		if strings.Contains(reader.ask("GET", address, nil).Body, "…</a>") {
 			t.Errorf("%s offers an action to role read", address)

@@ -99,7 +99,7 @@ func (w *Web) stream(view View, out http.ResponseWriter, asked ask) {
 				return
 			}
 			ctx, cancel := context.WithTimeout(asked.Context(), answerTime)
-			if _, err = w.Fleet.LoggedIn(ctx, cookieOf(asked.Request)); err == nil {
+			if _, err = w.loggedIn(ctx, asked.Request); err == nil {
 				err = send([]byte("data: "), text, []byte("\n\n"))
 			}
 			cancel()

@@ -71,6 +71,7 @@ func (w *Web) state(of *feed) (shownState, error) {
 		return shownState{}, err
 	}
 	shown.Operator, shown.Now, shown.Live, shown.Streamed = asked.Operator, asked.Now, true, true
+	w.kept.keep(of.ask.URL.RequestURI(), shown, w.Fleet.Now())
 	var text bytes.Buffer
 	if err := templates[shown.View].ExecuteTemplate(&text, "main", shown); err != nil {
 		w.Log.Error("page failed", "view", shown.View, "error", err)

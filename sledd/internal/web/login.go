@@ -85,6 +85,7 @@ func (w *Web) logout(out http.ResponseWriter, r *http.Request) {
 	_, err := w.Fleet.LoggedIn(r.Context(), cookie) // strangers make no writes
 	if err == nil {
 		err = w.Fleet.Logout(r.Context(), cookie)
+		w.kept.forget(cookie)
 	}
 	if err != nil && !refusal.Is(err, refusal.Unauthorized) {
 		w.fail(out, r, api.Operator{}, err)

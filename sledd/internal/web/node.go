@@ -153,8 +153,8 @@ func commands(n api.Node) []command {
 	name := wording.NodeName(n)
 	var list []command
 	if len(n.WaitingClaims) > 0 {
-		list = append(list, command{"admit the machine whose console shows this code",
-			"sledctl admit " + name + " " + n.WaitingClaims[0]})
+		list = append(list, command{"admit the machine whose console shows the code",
+			"sledctl admit " + name + " CODE"})
 	}
 	if len(n.Alarms) > 0 {
 		list = append(list, command{"acknowledge its alarms", "sledctl ack " + name})

@@ -3,6 +3,8 @@
 package web
 
 import (
+	"time"
+
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
@@ -35,8 +37,13 @@ type rolloutView struct {
 	Open     bool                // it has not ended
 }
 
-// resume is the command that resumes a rollout, unless it was started with other options.
-func resume(r api.Rollout) string { return "ansible-playbook sled.fleet." + r.Kind }
+// resume is the command that resumes a rollout: that of its newest request, if that has one.
+func resume(r api.Rollout) string {
+	if len(r.Command) == 0 {
+		return "ansible-playbook sled.fleet." + r.Kind
+	}
+	return wording.Shell(r.Command)
+}
 
 // run is a node of a rollout.
 type run struct {
@@ -105,11 +112,14 @@ var order = []api.RunState{api.RunFailed, api.RunRunning, api.RunDone, api.RunWa
 
 // place makes the rows, on lanes of one scale.
 func (v *rolloutView) place() {
-	longest := 0.0
+	longest, scale := 0.0, float64(time.Minute/time.Second)
 	for _, node := range v.Nodes {
 		if node.State != api.RunWaiting {
 			longest = max(longest, rollout.Took(node, v.AsOf()))
 		}
+	}
+	for scale < longest { // in steps: otherwise each second would change each bar
+		scale *= 1.25
 	}
 	for _, state := range order {
 		for _, node := range v.Nodes {
@@ -120,7 +130,7 @@ func (v *rolloutView) place() {
 			if len(node.Stages) > 0 && node.Stages[0].Begin.Before(begin) {
 				begin = node.Stages[0].Begin
 			}
-			v.Rows = append(v.Rows, run{node, newLane(begin, node.Stages, longest), wording.RunTook(node, v.AsOf())})
+			v.Rows = append(v.Rows, run{node, newLane(begin, node.Stages, scale), wording.RunTook(node, v.AsOf())})
 		}
 	}
 }

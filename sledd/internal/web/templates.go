@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -63,15 +64,15 @@ var functions = template.FuncMap{
 	"name": wording.NodeName, "image": wording.Image, "note": wording.Note, "step": wording.Step, "percent": percent,
 	"left": wording.TimeLeft, "reason": wording.Reason, "detail": wording.Detail, "generation": wording.Generation,
 	"nodes": wording.Nodes, "bytes": wording.Bytes, "used": wording.Used, "digest": wording.ShortDigest,
-	"what": wording.EventKind, "words": wording.EventDetail, "claimed": wording.ClaimedName, "alarm": wording.Alarm,
+	"what": wording.EventKind, "words": eventWords, "claimed": wording.ClaimedName, "alarm": alarmWords,
 	"incumbent": wording.Incumbent, "silent": wording.Silent, "seconds": wording.Seconds, "overdue": wording.Overdue,
 	"tookOf": wording.RolloutTook, "duration": wording.Clock, "bootOrder": wording.BootOrder, "rescue": wording.Detour,
 	"tab": newTab, "atWork": wording.AtWork, "groupNote": group.Note,
-	"may":    func(o api.Operator) bool { return fleet.Permit(o, api.Operate) == nil },
+	"may":    func(p page) bool { return p.Stale == "" && fleet.Permit(p.Operator, api.Operate) == nil },
 	"resume": resume, "yesno": wording.YesNo, "style": func() string { return stylePath },
 	"icon":   func() string { return iconPath },
 	"script": func() string { return scriptPath }, "times": wording.Times, "join": strings.Join,
-	"took": rollout.Took, "cell": cellClass,
+	"took": rollout.Took,
 }
 
 // templates are the pages by the name of their view.
@@ -97,6 +98,19 @@ func age(now, t time.Time) string {
 		return "–"
 	}
 	return wording.Age(now, t)
+}
+
+// claimCode is the code of a claim, with which the text of an event or alarm about it starts. The dashboard does not
+// show codes: an operator types one that was read on the console of the machine, which admits it as proven.
+var claimCode = regexp.MustCompile(`^[0-9A-Z]{4}-[0-9A-Z]{4}\b:? *`)
+
+func eventWords(e api.Event) string {
+	e.Detail = api.Clean(claimCode.ReplaceAllString(e.Detail.String(), ""))
+	return wording.EventDetail(e)
+}
+
+func alarmWords(alarm api.Alarm, now time.Time) string {
+	return claimCode.ReplaceAllString(wording.Alarm(alarm, now), "")
 }
 
 // clock is the time of the day, day that of a year, as where sledd runs.

@@ -7,6 +7,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/audit"
 	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/fleet"
@@ -43,6 +45,7 @@ type Web struct {
 	Rollouts *rolloutstore.Rollouts
 	Hub      *events.Hub
 	Consoles console.Directory
+	Audit    *audit.Trail
 	Log      *slog.Logger
 	Version  string // of sledd
 	// Stopping ends streams when it is done.
@@ -52,6 +55,7 @@ type Web struct {
 
 	attempts *limit.Keyed
 	live     live
+	kept     kept
 }
 
 // View is a page at a path of the ServeMux.
@@ -76,6 +80,7 @@ func Views() []View {
 
 // Register adds all routes.
 func (w *Web) Register(mux *http.ServeMux) {
+	w.kept = kept{pages: map[string]page{}, logins: map[[sha256.Size]byte]checked{}}
 	w.attempts = limit.New(limit.Rate{Burst: attempts, Every: attemptPause})
 	for _, view := range Views() {
 		mux.Handle("GET "+view.Path, w.guard(func(out http.ResponseWriter, r *http.Request) { w.view(view, out, r) }))
@@ -91,7 +96,7 @@ func (w *Web) Register(mux *http.ServeMux) {
 	mux.Handle("GET "+scriptPath, w.guard(static(script, "text/javascript; charset=utf-8")))
 	mux.Handle("GET "+iconPath, w.guard(static(iconImage, "image/svg+xml")))
 	mux.Handle("/ui/", w.guard(func(out http.ResponseWriter, r *http.Request) {
-		operator, _ := w.Fleet.LoggedIn(r.Context(), cookieOf(r)) // without one, the page has no navigation
+		operator, _ := w.loggedIn(r.Context(), r) // without one, the page has no navigation
 		w.fail(out, r, operator, refusal.New(refusal.NotFound, "%s is no page of the dashboard", r.URL.Path))
 	}))
 	mux.Handle("GET /{$}", http.RedirectHandler("/ui/", http.StatusFound))
@@ -141,9 +146,10 @@ type page struct {
 	Title    string
 	View     string // name of its template
 	Nav      string
-	Refresh  int  // seconds until a browser without scripts reads it again; 0: never
-	Live     bool // its script keeps it current
-	Streamed bool // of a stream, which sends the cells of a grid by themselves
+	Refresh  int    // seconds until a browser without scripts reads it again; 0: never
+	Live     bool   // its script keeps it current
+	Streamed bool   // of a stream, which sends the cells of a grid by themselves
+	Stale    string // how old it is, as the store does not answer: it has no actions
 	Operator api.Operator
 	Now      time.Time
 	Version  string
@@ -153,7 +159,7 @@ type page struct {
 
 // view answers with one.
 func (w *Web) view(view View, out http.ResponseWriter, r *http.Request) {
-	operator, err := w.Fleet.LoggedIn(r.Context(), cookieOf(r))
+	operator, err := w.loggedIn(r.Context(), r)
 	if refusal.Is(err, refusal.Unauthorized) {
 		w.loginPage(out, r, http.StatusUnauthorized, r.URL.RequestURI(), "")
 		return
@@ -170,11 +176,17 @@ func (w *Web) view(view View, out http.ResponseWriter, r *http.Request) {
 			shown, err = view.show(w, asked)
 		}
 	}
+	if stale, found := w.stale(r, err); found {
+		out.Header().Set("Retry-After", "5")
+		w.write(out, http.StatusServiceUnavailable, stale)
+		return
+	}
 	if err != nil {
 		w.fail(out, r, operator, err)
 		return
 	}
 	shown.Operator, shown.Live = operator, true
+	w.kept.keep(r.URL.RequestURI(), shown, w.Fleet.Now())
 	w.write(out, http.StatusOK, shown)
 }
 
@@ -236,7 +248,10 @@ type problem struct {
 // write renders a page as a whole before the first byte is sent. Control and format characters of operators and of
 // requests are replaced here, in one place; those of nodes are by the types of their text.
 func (w *Web) write(out http.ResponseWriter, status int, shown page) {
-	shown.Now, shown.Version = w.Fleet.Now(), w.Version
+	shown.Version = w.Version
+	if shown.Now.IsZero() {
+		shown.Now = w.Fleet.Now()
+	}
 	var text bytes.Buffer
 	if err := templates[shown.View].ExecuteTemplate(&text, "layout.html", shown); err != nil {
 		w.Log.Error("page failed", "view", shown.View, "error", err)

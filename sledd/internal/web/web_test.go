@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,8 +28,9 @@ import (
 type browser struct {
 	*testing.T
 	*sleddtest.Sledd
-	cookie   string
-	consoles string // folder
+	cookie     string
+	consoles   string // folder
+	rivalToken string // of a machine that also claims to be the node
 }
 
 // ask sends a request with the cookie, and headers in pairs.
@@ -100,6 +102,7 @@ func TestViews(t *testing.T) {
 		keep(t, address, a.Body)
 	}
 	keep(t, "/ui/login", b.AskOnce("GET", "/ui/", "").Body)
+	keep(t, "style.css", b.AskOnce("GET", sheet.FindString(b.ask("GET", "/ui/", nil).Body), "").Body)
 }
 
 var sheet = regexp.MustCompile(`/ui/static/[0-9a-f]+\.css`)
@@ -113,7 +116,10 @@ func keep(t *testing.T, address, text string) {
 	}
 	name := strings.ReplaceAll(strings.Trim(address, "/"), "/", "-")
 	text = sheet.ReplaceAllString(text, "style.css")
-	if err := os.WriteFile(filepath.Join(folder, name+".html"), []byte(text), 0o600); err != nil {
+	if !strings.HasSuffix(name, ".css") {
+		name += ".html"
+	}
+	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -162,18 +168,52 @@ func TestBadAddressesAreNamed(t *testing.T) {
 	}
 }
 
+// While the store does not answer, each view that was shown is shown as it was, with its age and without actions, to
+// operators who were logged in then. Others learn why there is none.
 func TestAStoreThatIsDownIsSaid(t *testing.T) {
 	shared := &storetest.Memory{}
-	b := open(t, 40, sleddtest.Options{Store: shared})
+	var ahead atomic.Int64
+	b := open(t, 40, sleddtest.Options{Store: shared,
+		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
 	b.rolled()
-	shared.Before = func(string) error { return &store.UnavailableError{Operation: "test", Err: errors.New("down")} }
+	earlier := &browser{T: t, Sledd: b.Sledd}
+	earlier.login(b.operator("ann", api.Operate).Token)
+	earlier.sees(b.Sledd)
+	ahead.Add(int64(time.Minute))
+	shown := map[string]string{}
+	for _, address := range addresses() {
+		shown[address] = b.ask("GET", address, nil).Body
+	}
+	down := func(string) error { return &store.UnavailableError{Operation: "test", Err: errors.New("down")} }
+	shared.Before = down
+	ahead.Add(int64(4 * time.Minute))
 	for _, address := range addresses() {
 		a := b.ask("GET", address, nil)
-		if a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, "The store does not answer") {
+		if a.Status != http.StatusServiceUnavailable || !strings.Contains(a.Body, "This is the last state, 4m old.") ||
+			strings.Contains(a.Body, "…</a>") || headOf(a.Body) != headOf(shown[address]) {
 			t.Errorf("%s: %d %s", address, a.Status, a.Body)
 		}
+		keep(t, "down-"+address, a.Body)
+		if a := earlier.ask("GET", address, nil); a.Status != http.StatusServiceUnavailable ||
+			!strings.Contains(a.Body, "The store does not answer") || headOf(a.Body) == headOf(shown[address]) {
+			t.Errorf("%s, to who may not be an operator any more: %d %s", address, a.Status, a.Body)
+		}
 	}
+	if a := b.ask("GET", "/ui/nodes?q=never", nil); !strings.Contains(a.Body, "The store does not answer. Nodes") {
+		t.Errorf("a view that was not shown: %d %s", a.Status, a.Body)
+	}
+	shared.Before = nil
+	if b.ask("POST", "/ui/logout", nil); b.sees(b.Sledd) {
+		t.Error("the login has not ended")
+	}
+	if shared.Before = down; strings.Contains(b.ask("GET", "/ui/", nil).Body, "last state") {
+		t.Error("the last state is shown after a logout")
+	}
+	shared.Before = nil
 }
+
+// headOf is the first heading of a page.
+func headOf(page string) string { return regexp.MustCompile(`<h1.*</h1>`).FindString(page) }
 
 // Each page of a list is reached by the link of the page before, and each node is on one.
 func TestListsHavePages(t *testing.T) {
