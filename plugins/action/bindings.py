@@ -87,6 +87,7 @@ def report(bound: dict[str, Json], failures: dict[str, str]) -> Json:
         "msg": "; ".join([f"{len(bound)} nodes are bound", *failures.values()]),
         "nodes": nodes,
         "to_do": [name for name, one in nodes.items() if one["changed"] or not one["satisfied"]],
+        "memory": [name for name, one in nodes.items() if one["memory"]],
         "images": sorted({one["image"] for one in nodes.values()}),
         "wipes": [one["wipes"] for one in nodes.values() if one["wipes"]],
         "drift": [
@@ -105,10 +106,12 @@ def report(bound: dict[str, Json], failures: dict[str, str]) -> Json:
 def shown(result: Json) -> Json:
     """What is returned of a node."""
     binding = result["binding"]
+    outlook = binding.get("outlook") or {}
     return {
         "changed": result["changed"],
         "generation": result["generation"],
         "image": binding.get("image") or "",
         "satisfied": bool(binding.get("satisfied")),
-        "wipes": (binding.get("outlook") or {}).get("wipes") or "",
+        "wipes": outlook.get("wipes") or "",
+        "memory": bool(binding.get("memory")) and not outlook.get("wipes") and not binding.get("hands_over"),
     }

@@ -7,10 +7,11 @@ archive to a process that imports all of it again: a second for each request of 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from ansible_collections.sled.fleet.plugins.module_utils import following, rollouts
+from ansible_collections.sled.fleet.plugins.module_utils import command_line, following, rollouts
 from ansible_collections.sled.fleet.plugins.module_utils.client import Client, Json
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, connect
 from ansible_collections.sled.fleet.plugins.plugin_utils.action import SledAction
@@ -30,6 +31,7 @@ SPEC = {
     "pause": {"type": "int"},
     "max_wipes": {"type": "int"},
     "max_reimages": {"type": "int"},
+    "memory": {"type": "list", "elements": "str", "default": []},
     "again": {"type": "bool", "default": False},
     "wave": {"type": "list", "elements": "str"},
     "results": {"type": "dict", "default": {}},
@@ -59,7 +61,7 @@ class ActionModule(SledAction):
         """Brings the rollout, or the nodes of a wave, to the state."""
         if options["state"] in FOLLOWED:
             following.follow(options["name"])
-        return work(connect(options), options, self._task.check_mode)
+        return work(connect(options), {**options, "command": command_line.shown(sys.argv)}, self._task.check_mode)
 
 
 def work(client: Client, options: Json, check: bool) -> Json:

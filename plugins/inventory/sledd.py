@@ -19,8 +19,8 @@ description:
     C(sled_facts).
   - Text of nodes is marked as unsafe, so Ansible never evaluates it as a template. Characters of a group name other
     than letters, digits, C(_), C(.) and C(-) are replaced by C(_).
-  - Playbooks give secrets of the site to the hosts of C(boot_servers), C(controllers) and C(relays). A label or the
-    name of a node that leads into one of these groups stops the inventory.
+  - Playbooks give secrets of the site to the hosts of C(boot_servers), C(controllers), C(etcd) and C(relays). A label
+    or the name of a node that leads into one of these groups stops the inventory.
   - With O(cache) the nodes are read again after O(cache_timeout), with C(--flush-cache) and after C(meta) with
     C(refresh_inventory). Phases and images are as old as the cache. Host keys are not cached.
 author:
@@ -104,7 +104,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.hostvars import (
 )
 from ansible_collections.sled.fleet.plugins.module_utils.options import read_token
 
-SECRETIVE = frozenset({"boot_servers", "controllers", "relays"})  # whose hosts get secrets of the site by playbooks
+SECRETIVE = frozenset({"boot_servers", "controllers", "etcd", "relays"})  # whose hosts get secrets
 
 
 class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):

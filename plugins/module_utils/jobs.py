@@ -40,6 +40,10 @@ class Jobs:
         """Cancels a job; dry: only as if."""
         return self._client._json("DELETE", self._client._path("jobs", name), dry_run(dry))
 
+    def put_energy(self, name: str, energy: Json) -> None:
+        """Stores what the node drew during a job."""
+        self._client._json("PUT", self._client._path("jobs", name, "energy"), None, energy)
+
     def read(self, name: str, file: str, write: Callable[[bytes], Any]) -> bool:
         """Reads a file of a job in pieces; False if there is none."""
         url = self._client.server + self._client._path("jobs", name, "files", file)

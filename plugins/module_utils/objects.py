@@ -96,7 +96,7 @@ def ensure_image(client: Client, options: Json, check: bool) -> Json:
         return _forget(client, IMAGE, stored, options["name"], check)
     have = part(stored, IMAGE.fields)
     want = given(options, IMAGE.fields)
-    want.update({name: merged({}, want[name]) for name in ("container", "kernel") if want.get(name)})
+    want.update({name: merged({}, want[name]) for name in ("container", "kernel", "payload") if want.get(name)})
     spec = merged(have, want)
     differ = sorted(name for name, usual in words.FIXED.items() if have.get(name, usual) != spec.get(name, usual))
     if stored and differ:

@@ -45,7 +45,11 @@ def start(client: Client, options: Json, dry: bool = False) -> Json:
     requested = [*options["nodes"], *_unfinished(client, options["kind"], spec, options)]
     if not requested:
         return {"changed": False, "name": "", "waves": []}
-    limits = {name: options[name] for name in LIMITS if options[name] is not None}
+    limits: Json = {name: options[name] for name in LIMITS if options[name] is not None}
+    if command := options.get("command"):
+        limits["command"] = command
+    if kept := set(options["memory"]).intersection(requested):
+        limits["memory"] = sorted(kept)
     try:
         rollout = client.start_rollout({**spec, **limits, "nodes": requested}, options["kind"], dry)
     except ApiError as error:

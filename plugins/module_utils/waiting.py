@@ -80,8 +80,20 @@ def failure(node: Json) -> str:
     """Why a node failed, in one line."""
     status = node["status"]
     code = status.get("code", 0)
+    if not code:  # no step failed
+        return str(status.get("reason", ""))
     words = [status.get("verb", ""), f"code {code} {CODES.get(code, '')}".rstrip(), status.get("reason", "")]
     return ": ".join(word for word in words if word)
+
+
+def from_memory(node: Json) -> bool:
+    """Whether its binding runs from memory: what is on its disk is another system."""
+    return bool((node.get("binding") or {}).get("memory"))
+
+
+def silent(node: Json) -> bool:
+    """Whether sledd has given up the payload of the node, which did not confirm in time."""
+    return from_memory(node) and node["status"].get("phase") == "failed" and not node["status"].get("code")
 
 
 def seen(node: Json) -> str:

@@ -55,6 +55,7 @@ STEPS = (
     "idle",
     "rescue",
     "run",
+    "start",
 )
 CODES = {
     0: "done",
@@ -128,6 +129,7 @@ NESTED = (
     "bmc",
     "container",
     "kernel",
+    "payload",
 )
 IMAGE = (
     "name",
@@ -140,8 +142,10 @@ IMAGE = (
     "statement",
     "architecture",
     "kind",
+    "nfs",
     "container",
     "kernel",
+    "payload",
     "labels",
 )
 # Those that never change, and what an absent one means.
@@ -155,6 +159,7 @@ FIXED = {
     "kind": "disk",
     "container": None,
     "kernel": None,
+    "payload": None,
 }
 # The argument specifications of modules node and image.
 NODE_OPTIONS = {
@@ -198,6 +203,7 @@ IMAGE_OPTIONS = {
     "statement": {"type": "str"},
     "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
     "kind": {"type": "str", "choices": ["disk", "root", "kernel"]},
+    "nfs": {"type": "str"},
     "container": {
         "type": "dict",
         "options": {
@@ -214,6 +220,17 @@ IMAGE_OPTIONS = {
         "options": {
             "release": {"type": "str", "required": True},
             "drivers": {"type": "list", "elements": "str"},
+        },
+    },
+    "payload": {
+        "type": "dict",
+        "options": {
+            "format": {"type": "str", "required": True, "choices": ["linux", "multiboot"]},
+            "arguments": {"type": "str"},
+            "real_mode": {"type": "bool"},
+            "confirm": {"type": "str", "choices": ["none", "http", "console"]},
+            "console": {"type": "str"},
+            "timeout": {"type": "int"},
         },
     },
     "labels": {"type": "dict"},

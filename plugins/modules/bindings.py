@@ -78,7 +78,7 @@ nodes:
     check mode C(wipes).
   returned: always, but for an error of sledd
   type: dict
-  sample: {n1: {changed: true, generation: 3, image: debian-12-v2, satisfied: false, wipes: ""}}
+  sample: {n1: {changed: true, generation: 3, image: debian-12-v2, satisfied: false, wipes: "", memory: false}}
 to_do:
   description: Those whose binding was changed or is not satisfied.
   returned: as RV(nodes)
@@ -102,6 +102,12 @@ images:
   type: list
   elements: str
   sample: [debian-12-v2]
+memory:
+  description: Nodes whose image runs from memory, so that their disks are left as they are.
+  returned: as RV(nodes)
+  type: list
+  elements: str
+  sample: [n4]
 wipes:
   description: What of each node would be wiped and why, a line for each.
   returned: as RV(nodes), empty without check mode

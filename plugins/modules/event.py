@@ -30,8 +30,8 @@ options:
   kind:
     description:
       - Kind of event. V(power), the node was switched; V(entry), an entry method was tried, or failed.
-      - V(fallback), the installed system did not confirm and is started from its disk, once; V(lost), it did not
-        confirm at all, and the node counts as failed.
+      - V(fallback), what was started did not confirm and is started once more, an installed system from its disk, an
+        image in memory from the network; V(lost), it did not confirm at all, and the node counts as failed.
     type: str
     choices: [power, entry, fallback, lost]
     default: power

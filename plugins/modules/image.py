@@ -66,9 +66,14 @@ options:
   kind:
     description: >-
       What the image holds: a whole disk, or one squashfs with a root filesystem or a kernel. Nodes are bound to
-      disks only. If it is absent, sledd uses V(disk).
+      disks, roots and payloads. If it is absent, sledd uses V(disk).
     type: str
     choices: [disk, root, kernel]
+  nfs:
+    description: >-
+      NFS export, HOST:/PATH, that has the unpacked image as DIGEST.squashfs, for kind root. Jobs with root net read
+      it there.
+    type: str
   container:
     description: >-
       How its container image is started, for kind root. Role image reads it from the registry.
@@ -113,9 +118,44 @@ options:
         required: true
       drivers:
         description: >-
-          Its drivers of network interfaces, as lsmod shows them.
+          Its drivers of network interfaces, and nfsv3 and dm_verity if it has them, as lsmod shows them.
         type: list
         elements: str
+  payload:
+    description: >-
+      How its kernel is started instead of an installed system, for kind kernel: an image has kernel or payload.
+      Role image sets it.
+    type: dict
+    suboptions:
+      format:
+        description: >-
+          How the kernel is loaded.
+        type: str
+        required: true
+        choices: [linux, multiboot]
+      arguments:
+        description: >-
+          Arguments of the kernel. The node replaces {address}, {mac}, {rsdp} (address of the ACPI tables) and {confirm}
+          (URL of the confirmation).
+        type: str
+      real_mode:
+        description: >-
+          Enter the kernel in real mode, as loaders that call the BIOS need. For format linux. Default: false.
+        type: bool
+      confirm:
+        description: >-
+          How it reports that it runs: it requests the URL of the confirmation, its console shows console, or none,
+          which ends in phase unconfirmed.
+        type: str
+        choices: [none, http, console]
+      console:
+        description: >-
+          Text on the recorded console that confirms, for confirm console.
+        type: str
+      timeout:
+        description: >-
+          Seconds from the start to the confirmation. Default: 300.
+        type: int
   labels:
     description: >-
       Labels for selection, free to choose.

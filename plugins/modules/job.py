@@ -57,6 +57,23 @@ options:
   user:
     description: User and group as numbers, C(UID:GID).
     type: str
+  kernel:
+    description: Name of an image of kind C(kernel), on which the payload runs instead of the kernel of the Sled system.
+    type: str
+  kernel_arguments:
+    description: Arguments of that kernel.
+    type: str
+  tune:
+    description: Settings of the kernel, each as C(PATH=VALUE) with a path below C(/sys) or C(/proc/sys). They are
+      written and read back in this order before the payload starts.
+    type: list
+    elements: str
+  root:
+    description: V(memory) fetches the whole image into the memory of the node. With V(net) it stays at the boot server,
+      which exports it by NFS, and each block that is read is checked.
+    type: str
+    choices: [memory, net]
+    default: memory
   privileged:
     description: Whether the payload is root on the node, with its devices but disks.
     type: bool
@@ -131,11 +148,11 @@ from ansible_collections.sled.fleet.plugins.module_utils.client import Client, J
 from ansible_collections.sled.fleet.plugins.module_utils.jobs import Jobs
 from ansible_collections.sled.fleet.plugins.module_utils.options import API, given, run
 
-TEXTS = ("node", "image", "folder", "user")
-LISTS = ("command", "entrypoint", "artefacts")
+TEXTS = ("node", "image", "folder", "user", "kernel", "kernel_arguments")
+LISTS = ("command", "entrypoint", "artefacts", "tune")
 SWITCHES = ("privileged", "interrupt")
 NUMBERS = {"timeout": 3600, "grace": 10}
-WANTED = (*TEXTS, *LISTS, *SWITCHES, *NUMBERS, "labels", "secrets", "after")
+WANTED = (*TEXTS, *LISTS, *SWITCHES, *NUMBERS, "labels", "secrets", "after", "root")
 SPEC = {
     **API,
     "state": {"type": "str", "choices": ["started", "ended", "cancelled"], "default": "started"},
@@ -146,6 +163,7 @@ SPEC = {
     "secrets": {"type": "dict", "no_log": True},
     **{name: {"type": "bool", "default": False} for name in SWITCHES},
     **{name: {"type": "int", "default": value} for name, value in {**NUMBERS, "wait": 7200}.items()},
+    "root": {"type": "str", "choices": ["memory", "net"], "default": "memory"},
     "after": {"type": "str", "choices": ["return", "hold", "poweroff"], "default": "return"},
     "dest": {"type": "path"},
 }

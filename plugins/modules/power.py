@@ -20,6 +20,7 @@ author:
   - The Sled authors (@sled-fleet)
 extends_documentation_fragment:
   - sled.fleet.api.attributes
+  - sled.fleet.controls
 options:
   node:
     description: Name or MAC of the node, for messages and for sledd.
@@ -59,6 +60,12 @@ options:
     description: For O(action=watts), the time over which the energy is measured. V(0) only reads the power.
     type: float
     default: 0.0
+  job:
+    description:
+      - For O(action=watts), a job whose energy is measured instead, from its plan to its end, and stored with it. The
+        token is that of the operator who requested the job.
+      - The module reads the meter until the job has ended, so run it with C(async).
+    type: str
   timeout:
     description: Seconds within which an accepted request must take effect, for each control that sets no other timeout.
     type: float
@@ -107,89 +114,6 @@ options:
       host key of the node.
     type: str
     default: ""
-  controls:
-    description: The power controls of the node, in the order in which they are tried.
-    type: list
-    elements: dict
-    required: true
-    suboptions:
-      driver:
-        description: Name of the driver, such as V(ipmi) or V(redfish). V(ssh) can only end or restart a system that
-          runs, V(wol) only wake.
-        type: str
-        required: true
-      address:
-        description: Name or address. For V(wol) the broadcast address of the node's network, V(255.255.255.255) without
-          it.
-        type: str
-      port:
-        description: Port, if it is not the default of the driver. 16993 is AMT over TLS.
-        type: int
-      username:
-        description: User name.
-        type: str
-      password:
-        description: Password. O(controls[].password_file) and O(controls[].password_env) keep it out of the
-          inventory.
-        type: str
-      password_file:
-        description: File whose first line is the password; only its owner may read it.
-        type: path
-      password_env:
-        description: Environment variable of the controller that holds the password.
-        type: str
-      cipher_suite:
-        description: IPMI cipher suite, 17 (SHA-256) or, for older BMCs, 3 (SHA-1).
-        type: int
-        choices: [3, 17]
-        default: 17
-      ca_file:
-        description: CA certificates for a Redfish or AMT service, instead of those of the machine.
-        type: path
-      fingerprint:
-        description: SHA-256 of the service's certificate, in hexadecimal. It replaces the verification by a CA.
-        type: str
-      networks:
-        description:
-          - Networks or addresses that the password may be sent to, such as V(10.30.0.0/24). The address of a BMC may
-            come from sledd, where an operator without this password declares it.
-          - V(ipmi), V(redfish) and V(amt) refuse any other address. They need this option, or O(controls[].fingerprint)
-            over TLS. Where both are set, both must match.
-        type: list
-        elements: str
-        default: []
-      system:
-        description: System of a Redfish service that has several.
-        type: str
-      mac:
-        description: MAC that V(wol) wakes.
-        type: str
-      macs:
-        description: Further MACs of the node, which V(wol) wakes too.
-        type: list
-        elements: str
-      interface:
-        description: Interface of the controller that V(wol) sends on, also as a raw frame. Needs root.
-        type: str
-      commands:
-        description:
-          - For V(command), a program with its arguments for each of C(on), C(off), C(cycle), C(reset), C(status),
-            C(bootdev), C(watts), those that there are. C(status) prints on or off, C(watts) a number; C(bootdev) gets
-            the device as its last argument.
-          - They find E(SLED_NODE), E(SLED_VERB), E(SLED_DEVICE), E(SLED_FIRMWARE) and, where one is given,
-            E(SLED_PASSWORD) in the environment. Code 69 means unreachable, 77 wrong credentials, any other but 0
-            refused.
-        type: dict
-      key_file:
-        description: Private key of V(ssh). The default is the configuration of ssh.
-        type: path
-      ssh_arguments:
-        description: Further arguments of V(ssh), before those of O(ssh_common_args).
-        type: list
-        elements: str
-      timeout:
-        description: Seconds within which a request that this control accepted must take effect.
-        type: float
 """
 
 EXAMPLES = r"""
@@ -233,8 +157,9 @@ watts:
   sample: 214.0
 energy:
   description: The energy of O(seconds), and the seconds between two changes of the reading. Without a figure C(joules)
-    is null and C(reason) is set. If readings are missing, C(least) and C(most) are null too.
-  returned: success, with O(seconds)
+    is null and C(reason) is set. If readings are missing, C(least) and C(most) are null too. Of O(job), what was
+    stored; null without a meter.
+  returned: success, with O(seconds) or O(job)
   type: dict
   sample: {"joules": 25680.0, "least": 25410.0, "most": 25930.0, "refresh": 2.0, "reason": ""}
 control:
@@ -266,7 +191,7 @@ from dataclasses import asdict
 from ansible.module_utils.basic import AnsibleModule, env_fallback
 from ansible_collections.sled.fleet.plugins.module_utils.client import Json, SledError
 from ansible_collections.sled.fleet.plugins.module_utils.power.drivers import make
-from ansible_collections.sled.fleet.plugins.module_utils.power.news import expect, switched_on
+from ansible_collections.sled.fleet.plugins.module_utils.power.news import expect, job_energy, switched_on
 from ansible_collections.sled.fleet.plugins.module_utils.power.options import CONTROL, WINDOW
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import TARGETS, Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.window import gate_of, window_of
@@ -282,6 +207,7 @@ SPEC: Json = {
     "firmware": {"type": "str", "choices": ["bios", "uefi"]},
     "order": {"type": "list", "elements": "str", "default": []},
     "seconds": {"type": "float", "default": 0.0},
+    "job": {"type": "str"},
     "timeout": {"type": "float", "default": 60.0},
     "window": {"type": "dict", "options": WINDOW},
     "events": {"type": "bool", "default": False},
@@ -311,9 +237,12 @@ def work(module: AnsibleModule, switch: Switch) -> Json:
     if action == "bootorder":
         changed = switch.order(module.params["order"], dry=module.check_mode)
         return {"changed": changed, "power_state": switch.power, "boot_order": switch.boot_order}
+    if action == "watts" and module.params["job"]:
+        energy = None if module.check_mode else job_energy(module.params, switch)
+        return {"changed": bool(energy), "power_state": switch.power, "energy": energy}
     if action == "watts":
-        watts, energy = switch.watts(module.params["seconds"])
-        return {"changed": False, "power_state": switch.power, "watts": watts, "energy": energy and asdict(energy)}
+        watts, found = switch.watts(module.params["seconds"])
+        return {"changed": False, "power_state": switch.power, "watts": watts, "energy": found and asdict(found)}
     if action == "status":
         state, changed = switch.status(), False
     elif module.check_mode:

@@ -81,6 +81,12 @@ options:
   max_reimages:
     description: Like O(max_wipes), of the nodes that are imaged or wiped again; a node's first image does not count.
     type: int
+  memory:
+    description: For O(state=started), those of O(nodes) and O(among) whose disks are left as they are, since their
+      image runs from memory; M(sled.fleet.bindings) returns them. They count for no limit.
+    type: list
+    elements: str
+    default: []
   again:
     description: Image nodes whose binding is satisfied too.
     type: bool

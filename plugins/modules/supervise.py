@@ -20,8 +20,8 @@ description:
   - A node that moves is not interrupted, however long it takes. A step that stands still for too long is tried again.
     C(reason) then names what was seen last.
   - What each node is entered by, and how long that may take, are variables of its inventory, see the notes.
-  - Each attempt is an event C(entry) of the node. A system that does not confirm is started from its disk, once (event
-    C(fallback)), and given up after that (event C(lost)).
+  - Each attempt is an event C(entry) of the node. A system that does not confirm is started once more, from its disk,
+    or from the network if it runs from memory (event C(fallback)), and given up after that (event C(lost)).
   - The task can be interrupted and repeated at any time, because sledd has the record. It ends with its playbook, also
     when that is killed. A node that executes its plan is only followed. If sledd is away, the nodes are left alone, and
     fail after 15 minutes of that.
@@ -131,7 +131,7 @@ nodes:
       type: bool
       returned: always
     fallback:
-      description: Whether its system was started from its disk, because it did not confirm.
+      description: Whether its system was started once more, because it did not confirm.
       type: bool
       returned: not in check mode
     generation:

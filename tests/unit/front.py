@@ -9,6 +9,7 @@ import http.client
 import os
 import pwd
 import re
+import resource
 import secrets
 import shutil
 import socket
@@ -125,6 +126,7 @@ def render(template: str, directory: Path, ports: tuple[int, int], **changes: An
         "nginx_rate_burst": BURST,
         "nginx_rate_exempt": [],
         "nginx_relays": [],
+        "nginx_peers": {},
         "nginx_requests": 64,
         "nginx_operator_networks": [],
         "nginx_operator_port": ports[1],
@@ -154,7 +156,7 @@ class Front:
         config.write_text(configuration(directory, self.ports, **changes))
         assert NGINX
         command = [NGINX, "-c", str(config), "-p", str(directory), "-e", str(directory / "error.log")]
-        self.nginx = subprocess.Popen(command)
+        self.nginx = subprocess.Popen(command, restore_signals=False)  # SIGXFSZ does not end it, see `fill`
 
     def plain(self) -> http.client.HTTPConnection:
         return self.connect(http.client.HTTPConnection("127.0.0.1", self.ports[0], timeout=60))
@@ -182,6 +184,13 @@ class Front:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return context.wrap_socket(self.reach(source))
+
+    def fill(self) -> None:
+        """Lets nginx write no byte to a file from now on, as if its filesystem were full."""
+        self.encrypted().close()  # its workers run
+        workers = Path(f"/proc/{self.nginx.pid}/task/{self.nginx.pid}/children").read_text().split()
+        for pid in workers:
+            resource.prlimit(int(pid), resource.RLIMIT_FSIZE, (0, 0))
 
     def stop_sledd(self) -> None:
         self.sledd.shutdown()

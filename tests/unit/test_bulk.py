@@ -193,6 +193,21 @@ def test_a_rollout_raises_each_generation_once(sledd: Sledd, client: Client) -> 
     assert report(bound, {})["to_do"] == ["n1"] or not bound["n1"]["binding"]["satisfied"]
 
 
+def test_who_runs_from_memory_keeps_its_disk() -> None:
+    """A handover wipes all the same, and so does what sledd says it wipes."""
+    bindings: dict[str, Any] = {
+        "n1": {"memory": True, "outlook": {"memory": True}},
+        "n2": {"memory": True, "hands_over": True},
+        "n3": {"memory": True, "outlook": {"wipes": "n3: all disks"}},
+        "n4": {},
+    }
+    bound = {
+        name: {"binding": binding, "changed": False, "generation": 1, "drift": ""} for name, binding in bindings.items()
+    }
+    result = report(bound, {})
+    assert (result["memory"], result["wipes"]) == (["n1"], ["n3: all disks"])
+
+
 def test_a_dry_run_is_asked_for(sledd: Sledd, client: Client) -> None:
     sledd.node("n1", 1)
     ensure_bindings(client, {"n1": SITE.get}, TERMS, dry=True)

@@ -29,6 +29,7 @@ MODULES = (
     "drivers/net/virtio_net",
     "drivers/net/net_failover",
     "net/core/failover",
+    "drivers/md/dm-verity",
 )
 
 
@@ -75,7 +76,7 @@ def test_the_same_kernel_makes_the_same_bytes(tmp_path: Path) -> None:
     assert {f"{folder}/{name}" for name in ("vmlinuz", "modules.dep.bin", "kernel/drivers/block/loop.ko")} < set(listed)
     assert not [one for one in listed if one.endswith(("build", "initramfs.img"))]
     about = json.loads((tmp_path / "1.json").read_text())
-    assert about == {"release": old.release, "drivers": ["net_failover", "virtio_net"]}
+    assert about == {"release": old.release, "drivers": ["dm_verity", "net_failover", "virtio_net"]}
     assert sorted(one.name for one in tmp_path.iterdir()) == ["1", "1.json", "2", "2.json", "new", "old"]
 
 

@@ -39,11 +39,11 @@ def test_sources_without_a_checksum(source: str | None, checksum: str | None, re
     assert templar.template(trust_as_template(expression)) == ([source] if refused else [])
 
 
-def test_kinds_without_a_source() -> None:
+def test_container_images_are_no_disks() -> None:
     good = [{"name": "built"}, {"name": "disk", "kind": "disk"}, {"name": "kernel", "kind": "kernel", "source": "/k"}]
-    good += [{"name": "root", "kind": "root", "source": "/r"}, {"name": "oci", "kind": "root", "oci": "r/i:1"}]
+    good += [{"name": "root", "kind": "root"}, {"name": "oci", "kind": "root", "oci": "r/i:1"}]
     good += [{"name": "k", "kind": "kernel", "oci": "r/i"}]
-    bad = [{"name": "bare", "kind": "root"}, {"name": "d", "oci": "r/i"}]
-    expression = yaml.safe_load(VARIABLES.read_text())["_image_sourceless"]
+    bad = [{"name": "d", "oci": "r/i"}, {"name": "e", "kind": "disk", "oci": "r/i"}]
+    expression = yaml.safe_load(VARIABLES.read_text())["_image_contained"]
     templar = Templar(loader=DataLoader(), variables={"image_list": good + bad})
-    assert sorted(templar.template(trust_as_template(expression))) == ["bare", "d"]
+    assert sorted(templar.template(trust_as_template(expression))) == ["d", "e"]

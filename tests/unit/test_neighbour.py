@@ -46,6 +46,9 @@ class Server:
     def node(self, _: str) -> Json:
         return {"status": {}}
 
+    def files(self, _: str) -> dict[str, bytes]:
+        return {}
+
     def operator(self, *_: Any, **__: Any) -> Answer:
         return Answer(401, b"")
 

@@ -74,13 +74,13 @@ def test_a_client_does_not_choose_its_address(front: Front) -> None:
     assert Sledd.clients == ["127.0.0.1"] * 6
 
 
-OPERATORS = ("/v1/nodes", "/v1/events", "/openapi.json", "/readyz", "/ui/", "/ui/nodes/n1", "/")
+OPERATORS = ("/v1/nodes", "/v1/events", "/openapi.json", "/readyz", "/metrics", "/ui/", "/ui/nodes/n1", "/")
 
 
 @pytest.mark.parametrize("front", [{"nginx_operator_networks": ["10.99.0.0/16"]}], indirect=True)
 def test_strangers_do_not_reach_the_operator_api(front: Front) -> None:
     connection = front.encrypted()
-    for path in (*OPERATORS, "/metrics"):
+    for path in OPERATORS:
         assert get(connection, path) == ('{"titl', 403), path
     for path in ("/node/v1/x/plan", "/healthz"):
         assert get(connection, path) == ("sledd", 200), path
@@ -99,16 +99,9 @@ def test_operators_do(front: Front) -> None:
 def test_an_outage_of_sledd_is_a_problem_document_and_a_page_for_browsers(front: Front) -> None:
     connection = front.encrypted()
     front.stop_sledd()
-    for path in (*OPERATORS, "/metrics", "/node/v1/x/plan", "/healthz"):
+    for path in (*OPERATORS, "/node/v1/x/plan", "/healthz"):
         start = "<!DOCT" if path == "/" or path.startswith("/ui/") else '{"titl'
         assert get(connection, path) == (start, 503), path
-    connection.close()
-
-
-@pytest.mark.parametrize("front", [{}], indirect=True)
-def test_metrics_are_not_for_everybody(front: Front) -> None:
-    connection = front.encrypted()
-    assert get(connection, "/metrics") == ("<html>", 404)
     connection.close()
 
 
@@ -118,7 +111,7 @@ APART = {"_nginx_apart": True, "_nginx_boot_listen": ["127.0.0.1:"], "_nginx_ope
 @pytest.mark.parametrize("front", [APART, APART | {"_nginx_boot_listen": [""]}], indirect=True)
 def test_operators_have_an_address_of_their_own(front: Front) -> None:
     nodes, operators = front.encrypted(), front.encrypted("127.0.0.2")
-    for path in (*OPERATORS, "/metrics"):
+    for path in OPERATORS:
         assert get(nodes, path) == ("<html>", 404), path
         assert get(operators, path) == ("sledd", 200), path
     assert get(nodes, "/node/v1/x/plan") == ("sledd", 200)

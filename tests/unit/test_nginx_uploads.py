@@ -92,6 +92,21 @@ def test_files_of_jobs_are_put_by_the_word_of_sledd_alone(front: Front) -> None:
 
 
 @pytest.mark.parametrize("front", [{}], indirect=True)
+def test_a_full_filesystem_ends_an_upload(front: Front) -> None:
+    captured = front.directory / "images/captured"
+    before = sorted(captured.rglob("*"))
+    front.fill()
+    connection = front.encrypted()
+    for path in (UPLOAD, f"/upload/jobs/{JOB}/out.000001"):
+        assert ask(connection, "PUT", path) == 507, path
+        assert ask(connection, "PUT", path, "bad") == 403, path
+    assert sorted(captured.rglob("*")) == before
+    front.stop_sledd()
+    assert ask(front.encrypted(), "PUT", UPLOAD) == 503, "which is no reason to give up"
+    connection.close()
+
+
+@pytest.mark.parametrize("front", [{}], indirect=True)
 def test_half_a_file_of_a_job_is_not_read(front: Front) -> None:
     name, operator = f"/v1/jobs/{JOB}/files/out.000001", front.encrypted()
     half = Put(front, b"x" * 5000, f"/upload/jobs/{JOB}/out.000001")

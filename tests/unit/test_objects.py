@@ -134,6 +134,23 @@ def test_an_image_with_a_kernel(sledd: Sledd, module: Run) -> None:
     assert "registered with another kernel" in module(image, **IMAGE, **about)["msg"]
 
 
+def test_an_image_with_a_payload(sledd: Sledd, module: Run) -> None:
+    started = {
+        "format": "multiboot",
+        "arguments": "",
+        "real_mode": False,
+        "confirm": "console",
+        "console": "up",
+        "timeout": 60,
+    }
+    about = {"kind": "kernel", "payload": started}
+    stored = module(image, **IMAGE, **about)["image"]["payload"]
+    assert stored["console"] == "up"
+    assert not module(image, **IMAGE, **about)["changed"]
+    about["payload"] = {**started, "console": "down"}
+    assert "registered with another payload" in module(image, **IMAGE, **about)["msg"]
+
+
 def test_an_image_that_is_started_as_a_container(sledd: Sledd, module: Run) -> None:
     about = {"kind": "root", "container": {"command": ["a"], "entrypoint": [], "user": "1000:33"}}
     stored = module(image, **IMAGE, **about)["image"]

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ansible_collections.sled.fleet.plugins.module_utils.client import Json
+from ansible_collections.sled.fleet.plugins.module_utils.client import Json, Unreachable
 from ansible_collections.sled.fleet.plugins.module_utils.power import redfish
 from ansible_collections.sled.fleet.plugins.module_utils.power.driver import Driver
 from ansible_collections.sled.fleet.plugins.module_utils.power.energy import Energy, Sample, integrate
-from ansible_collections.sled.fleet.plugins.module_utils.power.meter import measure
+from ansible_collections.sled.fleet.plugins.module_utils.power.meter import Payload, Span, energy_of, measure
 from ansible_collections.sled.fleet.plugins.module_utils.power.switch import Exhausted, Switch, Terms
 from ansible_collections.sled.fleet.plugins.module_utils.power.web import Refusal
 from ansible_collections.sled.fleet.tests.unit.drivers import a_driver, kind_of
@@ -85,7 +85,27 @@ class Read(Driver):
 
 
 def measured(driver: Read, seconds: float) -> Energy:
-    return measure(driver, seconds, driver.meter.clock, driver.meter.pause)
+    """Over a fixed time."""
+    return measure(driver, lambda: Span(0, seconds), driver.meter.clock, driver.meter.pause)
+
+
+def of_job(driver: Driver, meter: Meter, seconds: float, away: tuple[float, float] = (0, 0)) -> Energy | None:
+    """While the payload of a job runs from 0 on; sledd does not answer from one time to another."""
+    meter.now = -25 - meter.phase % 1
+
+    def find() -> Json:
+        if away[0] <= meter.now < away[1]:
+            raise Unreachable("nobody answers")
+        if meter.now < 0:
+            return {"state": "waiting" if meter.now < -15 else "preparing"}
+        return {"started": "2026"} | (
+            {"state": "running"} if meter.now < seconds else {"state": "done", "seconds": seconds}
+        )
+
+    def read(span: Callable[[], Span | None]) -> Energy:
+        return measure(driver, span, meter.clock, meter.pause)
+
+    return energy_of(Payload(find, meter.clock), read, meter.pause)
 
 
 @pytest.mark.parametrize("refresh", [1.0, 5.0, 10.0])
@@ -94,7 +114,8 @@ def test_the_band_holds_the_truth(refresh: float) -> None:
     for run in range(100):
         seconds = refresh * (15 + run % 20)
         meter = Meter(f"{refresh} {run}", kinds[run % len(kinds)], seconds, refresh)
-        energy = measured(Read(meter), seconds)
+        energy = of_job(Read(meter), meter, seconds)
+        assert energy is not None
         assert energy.least is not None
         assert energy.most is not None
         held += energy.least <= meter.truth <= energy.most
@@ -104,15 +125,17 @@ def test_the_band_holds_the_truth(refresh: float) -> None:
 def test_a_figure_at_one_refresh_a_second() -> None:
     for run in range(30):
         meter = Meter(f"figure {run}", ("step", "ramp", "phases")[run % 3], 120, 1.0)
-        energy = measured(Read(meter), 120)
-        assert energy.joules == pytest.approx(meter.truth, rel=0.01)
-        assert energy.refresh == pytest.approx(1.0, abs=0.1)
+        for energy in (measured(Read(meter), 120), of_job(Read(meter), meter, 120)):
+            assert energy is not None
+            assert energy.joules == pytest.approx(meter.truth, rel=0.01)
+            assert energy.refresh == pytest.approx(1.0, abs=0.1)
 
 
 @pytest.mark.parametrize(("seconds", "refresh"), [(5.0, 1.0), (60.0, 10.0)])
 def test_fewer_than_ten_refreshes_are_no_figure(seconds: float, refresh: float) -> None:
     meter = Meter("short", "step", seconds, refresh)
-    energy = measured(Read(meter), seconds)
+    energy = of_job(Read(meter), meter, seconds)
+    assert energy is not None
     assert energy.joules is None
     assert "a figure needs 10" in energy.reason
     assert energy.least is not None
@@ -127,6 +150,26 @@ def test_a_meter_that_dies_has_no_figure() -> None:
     assert measured(refused, 120).reason == energy.reason
     assert refused.asked == 61, "another attempt may lock the account"
     assert measured(Read(Meter("never", "step", 120, 1.0), until=0), 120).reason.startswith("0 readings in 120 s")
+
+
+def test_a_job_whose_start_is_not_known_has_no_figure() -> None:
+    meter = Meter("away", "step", 120, 1.0)
+    energy = of_job(Read(meter), meter, 120, away=(-3, 17))
+    assert energy is not None
+    assert energy.joules == pytest.approx(meter.truth, rel=0.01), "the end is known, and how long it ran"
+    energy = of_job(Read(meter), meter, 120, away=(-3, 135))
+    assert energy is not None
+    assert energy.joules is None
+    assert "the start is known to within" in energy.reason
+    assert energy.least is not None
+    assert energy.most is not None
+    assert energy.least <= meter.truth <= energy.most
+
+
+def test_a_job_whose_payload_did_not_start_has_no_energy() -> None:
+    meter = Meter("none", "step", 120, 1.0)
+    payload = Payload(lambda: {"state": "failed"}, meter.clock)
+    assert energy_of(payload, lambda span: measure(Read(meter), span, meter.clock, meter.pause), meter.pause) is None
 
 
 def test_a_meter_that_repeats_its_last_reading_has_no_figure() -> None:
@@ -203,11 +246,13 @@ def test_drivers_follow_a_curve(name: str, program: Path, monkeypatch: pytest.Mo
         metrics["PowerWatts"] = {"Reading": meter.shows()}
 
     def pause(seconds: float) -> None:
-        meter.pause(seconds)
+        meter.now += seconds
         show()
 
+    monkeypatch.setattr(meter, "pause", pause)
     show()
-    energy = measure(driver, 120, meter.clock, pause)
+    energy = of_job(driver, meter, 120)
+    assert energy is not None
     assert energy.joules == pytest.approx(meter.truth, rel=0.01), energy
 
 

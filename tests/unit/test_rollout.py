@@ -98,6 +98,11 @@ def test_a_limit_is_of_the_request(sledd: Sledd, task: Run) -> None:
     assert len(sledd.rollouts) == 1, "another limit is the same rollout"
 
 
+def test_nodes_that_run_from_memory_count_for_no_limit(sledd: Sledd, task: Run) -> None:
+    start(task, "n1", "n2", max_wipes=0, memory=["n4", "n2"])
+    assert sledd.asked[-1][2] == {**TERMS, "nodes": ["n1", "n2"], "max_wipes": 0, "memory": ["n2"]}
+
+
 @pytest.mark.parametrize("check", [False, True])
 def test_an_exceeded_limit_names_the_way_out(client: Client, monkeypatch: pytest.MonkeyPatch, check: bool) -> None:
     message = "nothing was changed: max_wipes is 1, but 2 nodes would be wiped: n1, n2"
@@ -105,8 +110,14 @@ def test_an_exceeded_limit_names_the_way_out(client: Client, monkeypatch: pytest
     monkeypatch.setattr(
         client, "start_rollout", Mock(side_effect=ApiError("POST", 409, {"detail": message, "errors": [fault]}))
     )
-    options = {"state": "started", "kind": "wipe", "desired": "an empty disk", "nodes": ["n1", "n2"]}
-    asked = {**dict.fromkeys([*rollouts.SPEC, *rollouts.LIMITS, "wave"]), **options, "among": [], "max_wipes": 1}
+    options: Json = {"state": "started", "kind": "wipe", "desired": "an empty disk", "nodes": ["n1", "n2"]}
+    asked = {
+        **dict.fromkeys([*rollouts.SPEC, *rollouts.LIMITS, "wave"]),
+        **options,
+        "among": [],
+        "memory": [],
+        "max_wipes": 1,
+    }
     with pytest.raises(SledError, match=f"{message}. Name fewer nodes, or allow it: -e sled_max_wipes=2$"):
         rollout.work(client, asked, check)
 

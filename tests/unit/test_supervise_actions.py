@@ -118,6 +118,13 @@ def test_a_system_that_did_not_confirm_starts_from_its_disk(bench: Bench) -> Non
     assert bench.asked("/expect") == [], "nobody is expected from a disk"
 
 
+def test_what_runs_from_memory_starts_from_the_network(bench: Bench) -> None:
+    assert bench.do(bench.node, [Action("network", detail="it did not confirm")]) == ""
+    assert bench.asked("/events")[0]["kind"] == "fallback"
+    assert "bootdev disk" not in bench.verbs.read_text(encoding="ascii")
+    assert [body["by"] for body in bench.asked("/expect")] == ["power"]
+
+
 def test_an_event_waits_for_sledd(bench: Bench) -> None:
     bench.sledd.refuse = [503, 502, 429]
     assert bench.do(bench.node, [Action("note", "idle", "idle"), Action("enter", "idle")]) == ""

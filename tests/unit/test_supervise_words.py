@@ -52,7 +52,7 @@ def test_one_line_a_change() -> None:
     few.change("n0", core.ACTING, method="wol")
     few.change("n0", core.IMAGING)
     few.change("n0", core.CONFIRMING)
-    few.change("n0", core.ACTING, fallen=True, reason="silent 900 of 900 s")
+    few.change("n0", core.ACTING, fallen="its disk", reason="silent 900 of 900 s")
     few.change("n0", core.CONFIRMING)
     few.clock = 61.4
     few.change("n0", core.DONE, reason="")
@@ -198,6 +198,7 @@ def a_node(**binding: Any) -> Json:
         ({"image": "v2", "mode": "delta"}, "disk serial:A (mode delta: nothing is wiped before it is written)"),
         ({"image": ""}, "all disks but those kept (wipe: empty)"),
         ({"capture": "golden"}, ""),
+        ({"image": "v2", "memory": True}, ""),
     ],
 )
 def test_what_would_be_wiped_is_named(binding: Json, text: str) -> None:
@@ -207,6 +208,7 @@ def test_what_would_be_wiped_is_named(binding: Json, text: str) -> None:
     after = found["diff"]["after"]
     assert after.startswith("generation 3, ") and (f"wipes {text}\n" in after if text else "wipes" not in after)
     assert "golden" in after or not binding.get("capture")
+    assert ("runs from memory, its disk is left as it is\n" in after) == binding.get("memory", False)
 
 
 def test_nothing_is_announced_for_a_node_that_has_it() -> None:

@@ -7,11 +7,12 @@ import bisect
 import itertools
 import statistics
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 REFRESHES = 10  # changes of the reading, without which a sum is no figure
 MISSED = 3  # readings that may be missing in a row
+SLACK = 1.0  # seconds that the time may be earlier or later, or a refresh
 STUCK = 10  # refreshes for which a meter may repeat a reading
 
 
@@ -35,31 +36,43 @@ class Energy:
 
 def refresh_of(samples: list[Sample]) -> float | None:
     """The observed time between two changes of the reading."""
-    gaps = [later - sooner for sooner, later in itertools.pairwise(_changes(samples))]
-    return statistics.median(gaps) if gaps else None
+    return _typical(_changes(samples))
 
 
-def integrate(samples: list[Sample], begin: float, end: float) -> Energy:
-    """The energy between two times. Readings after the end belong to it: a meter reports late."""
+def integrate(samples: list[Sample], begin: float, end: float, slack: float = 0.0) -> Energy:
+    """The energy between two times, both of which may be earlier or later by the slack.
+
+    Readings after the end belong to it, as a meter reports late; those before the start only show the meter.
+    """
     if missing := _missing(samples, begin, end):
         return Energy(missing)
-    changes, refresh = _changes(samples), refresh_of(samples)
+    changes = _changes(samples)
+    counted = [at for at in changes if at >= begin]
+    refresh = _typical(counted) or _typical(changes)
     reach = refresh or end - begin
     # A reading describes the time since the refresh before it, and is repeated until the next. The band takes half a
     # refresh more on both sides, because the time of a refresh is known only to within one reading.
-    least, most = (_sum(samples, begin, end, _near(samples, pick, reach / 2, reach * 1.5)) for pick in (min, max))
+    before, after = reach / 2 + slack, reach * 1.5 + slack
+    least, most = (_sum(samples, begin, end, _near(samples, pick, before, after)) for pick in (min, max))
     rounding = 0.5 * (end - begin) if all(one.watts == int(one.watts) for one in samples) else 0.0
     band = Energy("", None, max(least - rounding, 0.0), most + rounding, refresh)
-    if refresh is None or len(changes) < REFRESHES:
-        reason = f"the reading changed {len(changes)} times, and a figure needs {REFRESHES}"
-        return Energy(reason, None, band.least, band.most, refresh)
-    still = max(later - sooner for sooner, later in itertools.pairwise([*changes, samples[-1].at]))
+    if refresh is None or len(counted) < REFRESHES:
+        return replace(band, reason=f"the reading changed {len(counted)} times, and a figure needs {REFRESHES}")
+    still = max(later - sooner for sooner, later in itertools.pairwise([*changes, samples[-1].at]) if later > begin)
     if still > STUCK * refresh:
         reason = f"the reading stayed the same for {still:.0f} s, and changed every {refresh:.1f} s before"
-        return Energy(reason, None, band.least, band.most, refresh)
+        return replace(band, reason=reason)
+    if slack > max(refresh, SLACK):
+        return replace(band, reason=f"the start is known to within {slack:.0f} s only")
     # Between half a refresh (a meter of moments) and a whole one (a meter of means), and half the time of a reading.
     late = 0.75 * refresh + _spacing(samples) / 2
-    return Energy("", _sum(samples, begin + late, end + late), band.least, band.most, refresh)
+    return replace(band, joules=_sum(samples, begin + late, end + late))
+
+
+def _typical(changes: list[float]) -> float | None:
+    """The time between two changes."""
+    gaps = [later - sooner for sooner, later in itertools.pairwise(changes)]
+    return statistics.median(gaps) if gaps else None
 
 
 def _changes(samples: list[Sample]) -> list[float]:

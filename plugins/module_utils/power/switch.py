@@ -20,7 +20,7 @@ from ansible_collections.sled.fleet.plugins.module_utils.power.driver import (
     PowerError,
 )
 from ansible_collections.sled.fleet.plugins.module_utils.power.energy import Energy
-from ansible_collections.sled.fleet.plugins.module_utils.power.meter import measure
+from ansible_collections.sled.fleet.plugins.module_utils.power.meter import Span, measure
 
 TARGETS = {"on": ON, "off": OFF, "cycle": ON, "reset": ON, "boot": ON}
 FLAG_LIVES = 30.0  # seconds for which a device that was set is trusted; IPMI forgets it after 60
@@ -135,14 +135,17 @@ class Switch:
         self._climb(lambda driver: "bootorder", act)
         return changed
 
-    def watts(self, seconds: float) -> tuple[float, Energy | None]:
-        """Reads the power, and the energy of the next seconds."""
+    def watts(self, seconds: float, span: Callable[[], Span | None] | None = None) -> tuple[float, Energy | None]:
+        """Reads the power, and the energy of the next seconds, or of a span."""
         found: tuple[float, Energy | None] = 0.0, None
 
         def act(driver: Driver) -> None:
             nonlocal found
-            read = self._ask(driver.watts)
-            found = read, measure(driver, seconds, self.terms.clock, self.terms.pause) if seconds > 0 else None
+            read, now = self._ask(driver.watts), self.terms.clock()
+            found = read, None
+            if span or seconds > 0:
+                fixed = Span(now, now + seconds)
+                found = read, measure(driver, span or (lambda: fixed), self.terms.clock, self.terms.pause)
 
         self._look()
         self._climb(lambda driver: "watts", act)

@@ -76,6 +76,7 @@ class Actions:
             "note": self._note,
             "enter": self._enter,
             "disk": self._disk,
+            "network": self._network,
             "lost": self._lost,
             "verify": self._verify,
             "end": self._end,
@@ -133,6 +134,10 @@ class Actions:
         # Recorded first: from then on sledd sends the node to its disk even if it boots from the network.
         self._record(settings, "fallback", action.detail, self._last_words(settings))
         self._boot(settings, node, "disk", 0)
+
+    def _network(self, settings: Settings, action: Action, node: Json) -> None:
+        self._record(settings, "fallback", action.detail, self._last_words(settings))
+        self._boot(settings, node, "pxe", int(settings.policy.confirm))
 
     def _lost(self, settings: Settings, action: Action, _: Json) -> None:
         try:

@@ -20,9 +20,11 @@ from ansible_collections.sled.fleet.plugins.module_utils.waiting import (
     LONGEST_AWAY,
     done,
     failure,
+    from_memory,
     judge,
     requested_generation,
     seen,
+    silent,
     waits,
 )
 
@@ -57,7 +59,7 @@ class Policy:
     retries: int = 1  # of the plan
     codes: Sequence[int] = (1, 6)  # exit codes after which it is tried again
     confirm: float = 900.0
-    fallback: bool = True  # a system that does not confirm is started from its disk, once
+    fallback: bool = True  # a system that does not confirm is started once more, from its disk or the network
     verify: float = 0.0  # seconds within which the system must answer over SSH; 0: it is not verified
     wait: float = 0.0  # seconds until it executes its plan, if there are no methods
 
@@ -70,7 +72,7 @@ class Look:
     node: Json
     activity: str
     open: frozenset[str] = frozenset()
-    power: bool = False  # whether it can be started from its disk
+    power: bool = False  # whether its power can be switched
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Acted:
 
 @dataclass(frozen=True)
 class Action:
-    """What the caller does: enter (by a method), note (an event), disk (start it from its disk), lost, verify, end."""
+    """What the caller does: enter (by a method), note (an event), disk, network (a start there), lost, verify, end."""
 
     verb: str
     method: str = ""
@@ -108,7 +110,8 @@ class State(NamedTuple):
     round: int = 0  # how often the plan itself has failed
     generation: int = 0
     known: str = ""  # time of a failure that is known
-    fallen: bool = False  # it was started from its disk
+    fallen: str = ""  # from what it was started once more
+    jumped: str = ""  # time of the jump into what runs from memory
     found: bool = False  # its binding was satisfied when it was read first
     reason: str = "no entry method is available"
     timer: StallTimer = StallTimer({ANY: 0.0})
@@ -141,7 +144,7 @@ def _looked(state: State, event: Look, policy: Policy) -> tuple[State, list[Acti
             return _fail(state, f"its binding was changed to generation {requested_generation(event.node)} in this run")
         state = state._replace(generation=requested_generation(event.node))
     if done(event.node):
-        return _satisfied(state, event.node["binding"], policy)
+        return _satisfied(state, event.node, policy)
     boots = (event.node.get("wait") or {}).get("kind") == "boot"
     state = state._replace(waits="" if boots and policy.methods else waits(event.node))
     return STAGES[state.stage](state, event, policy)
@@ -162,8 +165,8 @@ def _acted(state: State, event: Acted, policy: Policy) -> tuple[State, list[Acti
         return state, []
     if state.fallen:
         if event.reason:
-            return _lose(state, event.reason, policy)
-        return _stage(state, CONFIRMING, {ANY: policy.confirm}), []
+            return _lose(state, event.reason)
+        return _stage(state._replace(jumped=""), CONFIRMING, {ANY: policy.confirm}), []
     if event.reason:
         used = [state.method] * (policy.methods[state.method].retries if event.final else 0)
         return _missed(state._replace(tried=(*state.tried, *used)), event.reason)
@@ -233,20 +236,36 @@ def _image(state: State, look: Look, policy: Policy) -> tuple[State, list[Action
 
 
 def _confirm(state: State, look: Look, policy: Policy) -> tuple[State, list[Action]]:
-    """Until its system reports; else it is started from its disk, once, or lost."""
+    """Until its system reports. How long a payload has for that, its image states, and sledd counts it."""
     outcome = judge(look.node, known=state.known)
     if outcome == "failed":
         return _again(state, look, policy, failure(look.node))
+    if (look.node.get("wait") or {}).get("kind") == "payload":
+        return _returned(state, look, policy)
     state, over = _wait(state, look)
-    if not over:
+    return _fall(state, look, policy, over) if over else _returned(state, look, policy)
+
+
+def _returned(state: State, look: Look, policy: Policy) -> tuple[State, list[Action]]:
+    """What runs from memory starts at each boot again: a node that restarts by itself would do so forever."""
+    if not from_memory(look.node):
         return state, []
+    status = look.node["status"]
+    starts = status.get("phase") == "starting" and not _is_known(state, look.node)
+    since = str(status.get("since") or "") if starts else ""
+    if not state.jumped or since == state.jumped:
+        return state._replace(jumped=since), []
+    return _fall(state._replace(jumped=""), look, policy, "the node restarted before its system had confirmed")
+
+
+def _fall(state: State, look: Look, policy: Policy, reason: str) -> tuple[State, list[Action]]:
+    """Its system did not confirm: it is started once more, or lost. What runs from memory is not on its disk."""
     if state.fallen or not policy.fallback or not look.power:
-        return _lose(state, over, policy)
-    return state._replace(stage=ACTING, fallen=True, reason=over), [
-        Action(
-            "disk", detail=f"its system did not confirm within {policy.confirm:.0f} s, so it is started from its disk"
-        )
-    ]
+        return _lose(state, reason)
+    verb, place = ("network", "the network") if from_memory(look.node) else ("disk", "its disk")
+    known = str(look.node["status"].get("since") or "")
+    state = state._replace(stage=ACTING, fallen=place, reason=reason, known=known)
+    return state, [Action(verb, detail=f"its system did not confirm, so it is started from {place}: {reason}")]
 
 
 def _wait(state: State, look: Look) -> tuple[State, str]:
@@ -258,6 +277,8 @@ def _wait(state: State, look: Look) -> tuple[State, str]:
 
 def _again(state: State, look: Look, policy: Policy, reason: str) -> tuple[State, list[Action]]:
     """The plan failed or stands still: another round, if that may mend it. What the node may be doing is known."""
+    if silent(look.node):
+        return _fall(state, look, policy, reason)
     status = look.node["status"]
     mends = status.get("phase") != "failed" or status.get("code") in policy.codes
     if not mends or state.round >= policy.retries:
@@ -272,17 +293,18 @@ def _missed(state: State, reason: str) -> tuple[State, list[Action]]:
     return state._replace(stage=CHOOSING, reason=reason), [Action("note", state.method, reason)]
 
 
-def _lose(state: State, reason: str, policy: Policy) -> tuple[State, list[Action]]:
-    also = ", nor after a start from its disk" if state.fallen else ""
-    reason = f"its system did not confirm within {policy.confirm:.0f} s{also}: {reason}"
+def _lose(state: State, reason: str) -> tuple[State, list[Action]]:
+    also = f", nor after a start from {state.fallen}" if state.fallen else ""
+    reason = f"its system did not confirm{also}: {reason}"
     state, actions = _fail(state, reason)
     return state, [Action("lost", detail=reason), *actions]
 
 
-def _satisfied(state: State, binding: Json, policy: Policy) -> tuple[State, list[Action]]:
+def _satisfied(state: State, node: Json, policy: Policy) -> tuple[State, list[Action]]:
     """Its binding is satisfied: its system is verified, if it has one that lets us in."""
     state = state._replace(found=state.stage == CHOOSING and not state.tried)
-    if policy.verify and binding.get("image") and binding.get("configure") != "none":
+    binding, payload = node["binding"], from_memory(node) and not node["status"].get("os")
+    if policy.verify and binding.get("image") and binding.get("configure") != "none" and not payload:
         return state._replace(stage=VERIFYING), [Action("verify", state.method)]
     return _end(state)
 

@@ -44,7 +44,7 @@ def change(run: Run, before: State) -> tuple[str, bool]:
     elif now.stage == FAILED:
         text, trouble = f"failed: {now.reason}", True
     elif now.stage == ACTING and now.fallen:
-        text, trouble = f"is started from its disk: {now.reason}", True
+        text, trouble = f"is started from {now.fallen}: {now.reason}", True
     elif now.stage == ACTING:
         text = f"enters by {now.method}"
     elif now.stage == CHOOSING:

@@ -36,7 +36,7 @@ GAP, EACH = 0.02, 0.001  # seconds between two reads, whatever happens: at least
 FRESH = 1.0  # seconds for which a choice may follow from what was read: the power state is read in between
 SHARE = 10.0  # the same as a multiple of the seconds that a read takes: the switching of nodes has the rest
 WAITING = (ENTERING, IMAGING, CONFIRMING)  # stages with limits of silence
-TOUCHING = ("enter", "disk")  # verbs of actions that change a node
+TOUCHING = ("enter", "disk", "network")  # verbs of actions that change a node
 AWAITED = (*TOUCHING, "verify")  # verbs of actions whose end the core awaits
 
 
@@ -85,7 +85,7 @@ class Run:
     node: Json = field(default_factory=dict)  # as read last
     power: str = ""  # as read for the present choice; empty: not yet
     jobs: int = 0
-    touched: bool = False  # whether an entry method or a start from its disk was tried
+    touched: bool = False  # whether an entry method or another start was tried
     ended: float = 0.0
 
     @property
@@ -114,7 +114,7 @@ class Run:
             "entry_method": self.state.method,
             "reason": self.state.reason,
             "changed": self.touched,
-            "fallback": self.state.fallen,
+            "fallback": bool(self.state.fallen),
             "generation": self.state.generation,
             "seconds": round(self.seconds, 1),
         }

@@ -11,7 +11,7 @@ def wiped(node: Json) -> str:
     """What of the node's disks is lost; empty if nothing is."""
     binding = node["binding"]
     disk = binding.get("disk") or node.get("disk") or "its only disk"
-    if binding.get("capture"):
+    if binding.get("capture") or binding.get("memory"):
         return ""
     if not binding.get("image"):
         return f"all disks but those kept (wipe: {binding.get('wipe') or 'empty'})"
@@ -33,6 +33,8 @@ def preview(name: str, node: Json | None) -> Json:
     after = f"generation {requested_generation(node)}, image {binding.get('image') or 'none'}\n"
     if binding.get("capture"):
         after = f"generation {requested_generation(node)}, captured as {binding['capture']}\n"
+    elif binding.get("memory"):
+        after += "runs from memory, its disk is left as it is\n"
     elif wiped(node):
         after += f"wipes {wiped(node)}\n"
     diff = {"before_header": name, "after_header": name, "before": before, "after": after}
