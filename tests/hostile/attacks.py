@@ -68,6 +68,10 @@ def be_an_operator(stranger: Stranger) -> None:
             ("POST", f"/v1/nodes/{name}/boot"),
             ("POST", f"/v1/nodes/{name}/revoke"),
             ("POST", "/v1/store/heal"),
+            ("POST", "/v1/jobs"),
+            ("DELETE", f"/v1/jobs/{stranger.victim.job}"),
+            ("GET", f"/v1/jobs/{stranger.victim.job}/files/out.000001"),
+            ("GET", f"/images/captured/jobs/{stranger.victim.job}/out.000001"),
         ):
             stranger.request(method, path, headers=headers)
 

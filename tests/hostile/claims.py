@@ -59,6 +59,16 @@ def within(seconds: float) -> str:
     return f"within {ADMITTED:.0f} s" if seconds <= ADMITTED else f"after {seconds:.0f} s"
 
 
+def broken(results: dict[str, dict[tuple[int, str], Result]]) -> list[str]:
+    """Which floods held up a machine, or filled the store."""
+    return [
+        f"flood at level {level}, {number} addresses, link {link}: {text}"
+        for level, found in results.items()
+        for (number, link), result in found.items()
+        for text in result.broken()
+    ]
+
+
 def table(results: dict[str, dict[tuple[int, str], Result]]) -> str:
     """What floods do to the machine and to sledd."""
     head = ["claims from", "the machine, by its recorded console", "by a code, entered 20 s after it was read",

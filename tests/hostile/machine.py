@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 import tarfile
 import time
 from collections.abc import Callable
@@ -14,10 +15,13 @@ from ansible_collections.sled.fleet.tests.unit.front import UPLOAD
 
 BOOTS = itertools.count(1)
 HOST_KEY = KEY.rsplit(" ", 1)[0]
+NO_JOB = "1kq7d2g3r9qa"  # nobody's
 
 
 class Machine:
     """A node of a site, and the machine that it is."""
+
+    worthless = re.compile(rb"sledc_")  # tokens from which nobody gains anything
 
     def __init__(self, site: Site) -> None:
         number = site.number()
@@ -28,8 +32,9 @@ class Machine:
         self.other = self.mac.replace("52:54:00", "52:54:01")
         self.address = f"10.99.{128 + (number >> 8)}.{number & 255}"
         self.links = site.links(self.address)
-        self.claim = self.token = self.installed = self.ticket = self.code = ""
+        self.claim = self.token = self.installed = self.ticket = self.code = self.up = ""
         self.generation = self.run = 0
+        self.job = NO_JOB
         self.boot = f"boot-{next(BOOTS)}"
         self.told = ""  # the boot that has sent its facts
         spec = {"mac": self.mac, "macs": [self.other], "name": self.name, "disk": "serial:1"}
@@ -140,6 +145,15 @@ class Machine:
             assert member
             self.installed = member.read().decode().strip().rpartition("token=")[2]
 
+    def operational(self) -> None:
+        """Its system reports that it runs."""
+        body = (
+            f"operational 1\ngeneration {self.generation}\nos id=debian version=12 kernel=6.1.0 "
+            f"machine_id={'0' * 31}1 boot_id={self.boot}-2 uptime=8.1 start=kexec\n"
+        )
+        answer = self.say("POST", "operational", body, self.installed)
+        assert answer.status == 204, answer
+
     def alive(self) -> bool:
         """Whether it can still go on with what it does."""
         if self.token:
@@ -192,6 +206,21 @@ def rescued(machine: Machine) -> None:
     )
 
 
+def running(machine: Machine) -> None:
+    """Running a job that has a secret, and has sent the first of its output."""
+    spec = {"node": machine.name, "image": "hpl", "secrets": {"key": SECRET}}
+    machine.job = machine.site.operator("POST", "/v1/jobs", spec).json()["id"]
+    machine.enter("ticket")
+    machine.plan()
+    machine.does("fetch", of=2)
+    machine.report("begin step=2 of=2 verb=run")
+    answer = machine.say("GET", f"job?job={machine.job}")
+    assert SECRET.encode() in answer.body, answer
+    headers = {"Authorization": f"Bearer {machine.token}"}
+    answer = machine.links.request("PUT", f"/upload/jobs/{machine.job}/out.000001", b"output", headers)
+    assert answer.status == 201, answer
+
+
 def capturing(machine: Machine) -> None:
     """Its disk is read and becomes an image."""
     machine.bind(capture=f"c-{machine.name}")
@@ -231,14 +260,10 @@ def starting(machine: Machine) -> None:
 def operational(machine: Machine) -> None:
     """Imaged, and its system has reported so."""
     starting(machine)
-    body = (
-        f"operational 1\ngeneration {machine.generation}\nos id=debian version=12 kernel=6.1.0 "
-        f"machine_id={'0' * 31}1 boot_id={machine.boot}-2 uptime=8.1 start=kexec\n"
-    )
-    answer = machine.say("POST", "operational", body, machine.installed)
-    assert answer.status == 204, answer
+    machine.operational()
 
 
 STATES: dict[str, Callable[[Machine], None]] = {
-    state.__name__: state for state in (idle, waiting, writing, rescued, capturing, captured, starting, operational)
+    state.__name__: state
+    for state in (idle, waiting, writing, rescued, running, capturing, captured, starting, operational)
 }

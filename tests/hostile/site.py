@@ -84,8 +84,10 @@ class Links:
 class Site:
     """nginx on two ports of loopback, sledd behind it."""
 
-    def __init__(self, folder: Path, level: str, *, quota: int = 4096, rate: int = 0, connections: int = 256) -> None:
-        """quota: MiB of the store. rate: requests per second of an address; 0: any number."""
+    def __init__(
+        self, folder: Path, level: str, *, quota: int = 4096, rate: int = 0, connections: int = 256, rival: int = 300
+    ) -> None:
+        """quota: MiB of the store. rate: requests per second of an address; 0: any number. rival: sledd_rival_time."""
         assert NGINX, "nginx is not installed"
         self.level = level
         self.folder = folder
@@ -95,7 +97,7 @@ class Site:
             "nginx_connections": connections,
             "nginx_connections_of_address": connections // 2,
         }
-        self._quota = quota
+        self._quota, self._rival = quota, rival
         self.connections = connections * (os.cpu_count() or 1)  # of nginx, with a worker per core
         self._number = 0
         self._lock = threading.Lock()
@@ -130,6 +132,7 @@ class Site:
             "upload-url": f"https://127.0.0.1:{encrypted}/upload",
             "admin-token-file": str(self.folder / "admin.token"),
             "admission": self.level,
+            "rival-time": f"{self._rival}s",
             "console-directory": str(self.folder / "consoles"),
             "store-quota": str(self._quota),
             "log-level": "warn",
@@ -146,10 +149,12 @@ class Site:
         )
 
     def begin(self) -> None:
-        """Waits until it answers, and registers an image."""
+        """Waits until it answers, and registers an image of a disk and one of a root."""
         self._answers()
         image = {"name": "d12", "digest": DIGEST, "urls": [f"http://127.0.0.1:{self.ports[0]}/images/d12"]}
         self.operator("PUT", "/v1/images/d12", image | {"bytes": 1 << 30, "file_bytes": 1 << 28})
+        root = {"name": "hpl", "kind": "root", "container": {"command": ["/bin/hpl"]}}
+        self.operator("PUT", "/v1/images/hpl", image | root | {"bytes": 1 << 20, "file_bytes": 1 << 20})
 
     def _answers(self) -> None:
         """Waits until sledd answers."""
@@ -181,6 +186,10 @@ class Site:
         files = [path for path in self.folder.rglob("*") if path.is_file()]
         assert any(path.name == "db" for path in files), files
         return [str(path.relative_to(self.folder)) for path in files if TOKEN.search(path.read_bytes())]
+
+    def files(self, job: str) -> dict[str, bytes]:
+        """What a job has put, by name."""
+        return {file.name: file.read_bytes() for file in (self.folder / "images/captured/jobs" / job).glob("*.*")}
 
     def shows(self, mac: str, text: str) -> None:
         """A line on the recorded console of a node."""

@@ -15,13 +15,15 @@ from ansible_collections.sled.fleet.tests.unit.front import UPLOAD
 
 ADDRESSES = itertools.count(1)
 TOKEN = re.compile(rb"sled[a-z]_[0-9a-f]{12}_[0-9]+_[0-9a-f]{64}")
+CONFIRMS = re.compile(rb"sled[op]_[0-9a-f]{12}_[0-9]+_[0-9a-f]{64}")
 
 # What an attack gets, from the least to the most.
-NOTHING, ALARM, HELD, PLAN, STOPPED, CHANGED, SECRETS = GAINS = (
+NOTHING, ALARM, HELD, PLAN, FALSE_UP, STOPPED, CHANGED, SECRETS = GAINS = (
     "nothing",
     "nothing; alarm",
     "holds it up; alarm",
     "a plan without secrets",
+    "a false up",
     "stops it",
     "changes what is known of it",
     "its secrets",
@@ -101,9 +103,13 @@ class Stranger:
             self.token = answer.token
             disk = "disk name=vda serial=1 bytes=4294967296 transport=virtio"
             self.say("POST", "facts", f"facts 1\nboot {self.boot}\n{disk}\n", self.token)
-            self.say("GET", "plan", token=self.token)
+            plan = self.say("GET", "plan", token=self.token).body.decode(errors="replace")
+            if plan.startswith("plan 1"):
+                self.generation, self.run = int(plan.split()[3]), int(plan.split()[5])
         best = self.token or token
         self.say("GET", "seed", token=best)
+        if any(b"\nstart as=" in answer.body for answer in self.answers):
+            self.run_from_memory(best)
         ticket = self.say("POST", "ticket", token=best).body.decode(errors="replace").strip()
         self.report(best, "begin step=1 of=4 verb=wipe", "end step=1 verb=wipe code=0 seconds=1.0")
         made = f"digest=sha256:{'ee' * 32} bytes=1 file_bytes=1 upload={UPLOAD}"
@@ -116,12 +122,31 @@ class Stranger:
         self.say("POST", "log?step=1", "stranger", best)
         self.say("POST", "lastwords", "stranger", best)
         self.say("GET", f"upload?generation={self.generation}", token=best)
+        self.run_job(best)
         if ticket.startswith("sledt_"):  # worth what it is itself: it comes back by it
             self.own.add(ticket.encode())
             self.boot += "-again"
             answer = self.hello(ticket)
             self.token = self.say("GET", "plan", token=answer.token).token or self.token
             self.say("GET", "seed", token=self.token)
+
+    def run_job(self, token: str) -> None:
+        """Every request of a node that runs a job."""
+        job, headers = self.victim.job, {"Authorization": f"Bearer {token}"} if token else {}
+        self.say("GET", f"job?job={job}", token=token)
+        self.say("GET", f"job/signal?job={job}", token=token)
+        for file in ("out.000001", "err.000001", "files.000001"):
+            self.request("GET", f"/node/v1/jobs/{job}/{file}", headers=headers)
+            self.request("PUT", f"/upload/jobs/{job}/{file}", b"stranger", headers)
+        self.report(token, "end step=2 verb=run code=0 seconds=1.0 exit=0 by=payload out=0 err=0 files=0")
+
+    def run_from_memory(self, token: str) -> None:
+        """Every statement of a node that runs its image from memory."""
+        self.report(token, "begin step=1 of=2 verb=fetch", "end step=1 verb=fetch code=0 seconds=1.0")
+        self.report(token, "begin step=2 of=2 verb=start", "end step=2 verb=start code=0 seconds=1.0")
+        for found in sorted({text.decode() for answer in self.answers for text in CONFIRMS.findall(answer.body)}):
+            self.request("GET", f"/up/{found}", plain=True)
+            self.operational(found)
 
     def report(self, token: str, *lines: str) -> Answer:
         head = f"report 1\ngeneration {self.generation} run {self.run}\nboot {self.boot}\n"
@@ -137,14 +162,21 @@ class Stranger:
     # What it has got.
 
     def secrets(self) -> bool:
-        """Whether an answer held user data, a key of the site, or a token that is worth more than a claim."""
+        """Whether an answer held user data, a key of the site, or a token that is worth something."""
         return any(
             SECRET.encode() in answer.body
             or ADMIN.encode() in answer.body
             or KEY.encode() in answer.body
-            or any(not token.startswith(b"sledc_") for token in {*TOKEN.findall(answer.body)} - self.own)
+            or any(not self.victim.worthless.match(token) for token in {*TOKEN.findall(answer.body)} - self.own)
             for answer in self.answers
         )
+
+    def up(self, now: Json) -> bool:
+        """Whether it holds what confirms, or the node seems to run by what it said."""
+        was, status = self.before["status"], now["status"]
+        again = any(status.get(key) != was.get(key) for key in ("phase", "confirmed"))
+        runs = (again or self.admitted()) and status["phase"] in ("operational", "unconfirmed")
+        return runs or any(CONFIRMS.search(answer.body) for answer in self.answers)
 
     def admitted(self) -> bool:
         """Whether it was the node for a moment."""
@@ -156,18 +188,21 @@ def known(machine: Machine) -> Json:
     node = machine.site.node(machine.name)
     status = {key: value for key, value in node["status"].items() if key not in ("seen", "updated", "since")}
     log = machine.site.operator("GET", f"/v1/nodes/{machine.name}/log", check=False).body
-    return {"status": status, "binding": node.get("binding"), "facts": node.get("facts"), "log": log.decode()}
+    job = machine.site.operator("GET", f"/v1/jobs/{machine.job}", check=False).body
+    made = {"log": log.decode(), "job": job.decode(), "files": machine.site.files(machine.job)}
+    return {"status": status, "binding": node.get("binding"), "facts": node.get("facts"), **made}
 
 
 def gain(stranger: Stranger) -> str:
     """What the attack has got the stranger."""
     victim = stranger.victim
-    alarm = bool(victim.site.admission(victim.name)["alarms"])
+    now, alarm = known(victim), bool(victim.site.admission(victim.name)["alarms"])
     if stranger.secrets():
         return SECRETS
-    if stranger.admitted():
-        return PLAN
-    if known(victim) != stranger.before:
+    up = stranger.up(now)
+    if up or stranger.admitted():
+        return FALSE_UP if up else PLAN
+    if now != stranger.before:
         return CHANGED
     if not victim.alive():
         return STOPPED

@@ -21,6 +21,7 @@ from pathlib import Path
 from ansible_collections.sled.fleet.tests.hostile import (
     claims,
     connections,  # noqa: F401 adds its attacks
+    memory,
     old_system,
 )
 from ansible_collections.sled.fleet.tests.hostile.attacks import ATTACKS, ON_SERVERS, Attack
@@ -123,6 +124,18 @@ def by_attack(results: dict[str, list[Gains]]) -> str:
     return f"What each attack gets:\n\n{table}{lists}"
 
 
+def by_binding(results: dict[str, memory.Gains]) -> str:
+    """What the best attack gets of nodes that run from memory, by kind and moment."""
+    tried = "; ".join(sentence(attack) for attack in memory.ATTACKS)
+    text = textwrap.fill(
+        f"Of a node that runs its image from memory, the best of these gets what the table shows. A stranger {tried}.",
+        100,
+    )
+    lines = [["the node is bound to, and attacked", *LEVELS]]
+    lines += [[", ".join(key), *(results[level][key] for level in LEVELS)] for key in results[LEVELS[0]]]
+    return f"{text}\n\n{rows(lines)}\n"
+
+
 def by_operator(results: list[str]) -> str:
     """What an operator gets of the others, and after its end."""
     lines = [["an operator", "result"], *([sentence(act), found] for act, found in zip(ACTS, results, strict=True))]
@@ -134,56 +147,78 @@ def tables(results: dict[str, list[Gains]]) -> str:
     return f"\n{by_state(results)}\n{by_attack(results)}\n"
 
 
+def too_much(results: dict[str, list[Gains]]) -> list[str]:
+    """What strangers get at level proven."""
+    return [
+        f"at level proven: {attack.__name__}: {state}: {found}"
+        for attack, gains in zip(ATTACKS, results["proven"], strict=True)
+        for state, found in gains.items()
+        if found not in (NOTHING, ALARM)
+    ]
+
+
+def compare(page: Path, made: str, found: list[str]) -> int:
+    """Writes the tables into the page, or compares them with those that it has, and prints what a stranger found."""
+    before, _, rest = page.read_text().partition(START)
+    old, _, after = rest.partition(END)
+    if "--write" in sys.argv:
+        page.write_text(before + START + made + END + after)
+        return 0
+    for line in found:
+        print(line, file=sys.stderr)
+    if old != made:
+        print(
+            f"{page} has another table; if this one is right: tests/hostile/run table.py PAGE --write", file=sys.stderr
+        )
+    return 1 if found or old != made else 0
+
+
 def main() -> int:
     """Runs all, compares or writes."""
     page = Path(sys.argv[1])
-    memory = Path("/dev/shm")  # nothing here outlives the run, and a disk would only be waited for
+    ram = Path("/dev/shm")  # nothing here outlives the run, and a disk would only be waited for
     with (
-        tempfile.TemporaryDirectory(prefix="hostile", dir=memory if memory.is_dir() else None) as name,
-        concurrent.futures.ProcessPoolExecutor(len(LEVELS)) as pool,
+        tempfile.TemporaryDirectory(prefix="hostile", dir=ram if ram.is_dir() else None) as name,
+        concurrent.futures.ProcessPoolExecutor(len(LEVELS) + 1) as pool,
     ):
+        starts = {level: pool.submit(memory.run, level, Path(name)) for level in ("expected", "proven", "open")}
         runs = {level: pool.submit(run_all, level, Path(name)) for level in LEVELS}
         operators = pool.submit(run_apart, Path(name))
         floods = {level: pool.submit(claims.run, level, Path(name)) for level in claims.LEVELS}
         thefts = {level: pool.submit(old_system.run, level, Path(name)) for level in LEVELS}
         results = {level: run.result()[0] for level, run in runs.items()}
         stored = {level: run.result()[1] for level, run in runs.items()}
+        started = {level: starts[level].result()[0] for level in LEVELS}
         apart = operators.result()
         flooded = {level: run.result() for level, run in floods.items()}
         stolen = {level: run.result() for level, run in thefts.items()}
-    made = tables(results) + old_system.table(stolen) + claims.table(flooded) + by_operator(apart) + elsewhere()
+    made = (
+        tables(results)
+        + by_binding(started)
+        + old_system.table(stolen)
+        + claims.table(flooded)
+        + by_operator(apart)
+        + elsewhere()
+    )
     print(made)
     for level, size in stored.items():
         print(f"stored by strangers at level {level}: {size} bytes per node, the budget is {BUDGET}")
-    before, _, rest = page.read_text().partition(START)
-    old, _, after = rest.partition(END)
-    if "--write" in sys.argv:
-        page.write_text(before + START + made + END + after)
-        return 0
-    broken = [
-        f"at level proven: {attack.__name__}: {state}: {found}"
-        for attack, gains in zip(ATTACKS, results["proven"], strict=True)
-        for state, found in gains.items()
-        if found not in (NOTHING, ALARM)
-    ]
-    broken += old_system.broken(stolen)
-    broken += [
-        f"flood at level {level}, {number} addresses, link {link}: {text}"
-        for level, found in flooded.items()
-        for (number, link), result in found.items()
-        for text in result.broken()
+    found = [
+        *too_much(results),
+        *memory.broken(started),
+        *old_system.broken(stolen),
+        *claims.broken(flooded),
+        *(
+            f"{level}: a token is in {file}"
+            for done in (runs, starts)
+            for level, run in done.items()
+            for file in run.result()[-1]
+        ),
+        *(f"{test} does not exist" for test in missing()),
     ]
     if stored["proven"] > BUDGET:
-        broken.append(f"strangers store {stored['proven']} bytes per node, the budget is {BUDGET}")
-    broken += [f"{level}: a token is in {file}" for level, run in runs.items() for file in run.result()[2]]
-    broken += [f"{test} does not exist" for test in missing()]
-    for line in broken:
-        print(line, file=sys.stderr)
-    if old != made:
-        print(
-            f"{page} has another table; if this one is right: tests/hostile/run table.py PAGE --write", file=sys.stderr
-        )
-    return 1 if broken or old != made else 0
+        found.append(f"strangers store {stored['proven']} bytes per node, the budget is {BUDGET}")
+    return compare(page, made, found)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -62,6 +63,7 @@ class Fleet:
         self.url = f"https://127.0.0.1:{free_port()}"
         (folder / "admin.token").write_text(TOKEN)
         certificate(folder)
+        shutil.copy(folder / "ca.crt", folder / "shown.crt")  # what the metrics are made from
         self._playbooks: list[subprocess.Popen[str]] = []
         self._sledd = self._start()
         self.client = Client(self.url, TOKEN, str(folder / "ca.crt"), timeout=10)
@@ -118,6 +120,7 @@ class Fleet:
             "console-directory": str(self.doubles) if LEVEL == "proven" else "",
             "tls-cert": str(self.folder / "ca.crt"),
             "tls-key": str(self.folder / "ca.key"),
+            "certificate": str(self.folder / "shown.crt"),
         }
         command = [str(BIN / "sledd"), *(word for name, value in options.items() for word in (f"--{name}", value))]
         with (self.folder / "sledd.log").open("wb") as log:

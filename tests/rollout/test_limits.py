@@ -58,3 +58,11 @@ def test_a_person_is_asked(fleet: Fleet) -> None:
     assert code == 0 and "Image 2 nodes (n1, n2)?" in text, text
     after = fleet.marks()
     assert [node for node in fleet.nodes if after[node] != before[node]] == ["n1", "n2"]
+
+
+def test_nodes_that_run_from_memory_are_named(fleet: Fleet) -> None:
+    root = {"name": "root", "kind": "root", "digest": f"sha256:{7:064}", "urls": ["http://127.0.0.1/root"]}
+    fleet.client.put("images", "root", {**root, "bytes": 1 << 20, "file_bytes": 1 << 20}, 0)
+    _, text = asked(fleet, "n", "playbooks/reimage.yml", "-e", "image=root", "--limit", "n1,n2", "--check")
+    assert "n1, n2: run from memory, and their disks are left as they are" in text, text
+    assert "wiped" not in text, text
