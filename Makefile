@@ -81,6 +81,7 @@ lint-python:
 	ruff check . && ruff format --check .
 	mypy
 	MYPYPATH=bench:contract/reader:initrd/test/net mypy --strict --python-version 3.11 bench/*.py bench/callback/*.py
+	MYPYPATH=packaging mypy --strict --python-version 3.11 packaging/*.py
 
 lint-terraform:
 	terraform-provider/tools/lint
@@ -156,6 +157,18 @@ archive: setup-build-demo build provider-here build/man ## all for a controller 
 	rm -rf build/archive && mkdir build/archive
 	ansible-galaxy collection build --output-path build/archive
 	tar -C build -czf build/archive/sled-programs-$(VERSION).tar.gz bin/sledd bin/sledctl bin/sledc initrd share man
+
+# SLED_RELEASE_KEY: the RSA key of gpg's that signs it.
+SYSTEMS := linux darwin windows freebsd
+release: setup-build-demo-release build build/ipxe/ipxe.deb ## packages, archives, sources, SPDX, in build/release
+	go run ./terraform-provider/tools/package -version $(VERSION) -to $(MIRROR) $(SYSTEMS:%=%_amd64) $(SYSTEMS:%=%_arm64)
+	packaging/release.py build/release $(SLED_RELEASE_KEY)
+
+test-release: ## the packages of a release, in containers
+	tools/as-root pytest -q tests/release
+
+build/ipxe/ipxe.deb:
+	tools/fetch-deb $(@D)
 
 generate: setup build ## rewrite the files that are made from others
 	tools/generated
@@ -292,8 +305,7 @@ test-collection-lab: archive ## the collection from its archive images a machine
 test-boot-server:
 	tools/as-root molecule/run boot_server
 
-test-ipxe: ## autoexec.ipxe on UEFI machines of two NICs
-	[ -e build/ipxe/ipxe.deb ] || tools/fetch-deb build/ipxe
+test-ipxe: build/ipxe/ipxe.deb ## autoexec.ipxe on UEFI machines of two NICs
 	tools/as-root unshare --net --pid --fork --kill-child --mount-proc ipxe/test/autoexec build/ipxe
 
 test-power: ## every power driver against its simulator
@@ -332,9 +344,15 @@ bench-terraform: ## plans and applies of 1 to 10,000 machines
 bench-rollout: collection ## CPU of a rollout over 8 to 2,000 nodes
 	bench/run rollout
 
+bench-scale: ## sledd with 10,000 nodes
+	bench/run scale
+
 bench-multicast: build check-program ## one image to 1 to 80 nodes; CASES="scaling,late"
 	$(MAKE) -C initrd/src bench-program
 	tools/as-root bench/run multicast
+
+bench-run: build provider-here ## jobs on a machine of the lab, beside podman
+	tools/as-root bench/run run
 
 audit: ## search for known vulnerabilities of dependencies
 	tools/audit
@@ -350,7 +368,7 @@ clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
-.PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-data-disks test-lvm check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
-	unit-python setup build provider provider-here install-provider archive initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
+.PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-data-disks test-lvm test-release check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
+	unit-python setup build provider provider-here install-provider archive release initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-ipxe test-power test-collection test-collection-lab test-rollout test-web test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
-	bench-multicast bench-rollout audit requirements clean FORCE
+	bench-multicast bench-rollout bench-run bench-scale audit requirements clean FORCE
