@@ -108,7 +108,7 @@ func TestOldAndSurplusRecordsGo(t *testing.T) {
 
 func TestRecordsWaitForTheStore(t *testing.T) {
 	memory, down := &storetest.Memory{}, errors.New("down")
-	memory.Before = func(string) error { return down }
+	memory.Before(func(string) error { return down })
 	trail := New(memory, slog.New(slog.DiscardHandler), func() time.Time { return noon })
 	if err := trail.Made(t.Context(), record("b", "/b", "")); !errors.Is(err, down) {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func TestRecordsWaitForTheStore(t *testing.T) {
 	if err := trail.Store(t.Context()); !errors.Is(err, down) {
 		t.Fatal(err)
 	}
-	memory.Before = nil
+	memory.Before(nil)
 	got := paths(t, trail, Filter{Limit: 5000})
 	if strings.Count(got, "/x") != held-1 || strings.Count(got, "/b") != 1 || strings.Count(got, "/c") != 1 {
 		t.Errorf("%d records of a, want %d; of b and c: %d, %d", strings.Count(got, "/x"), held-1,

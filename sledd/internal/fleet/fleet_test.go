@@ -308,7 +308,7 @@ func TestBulkIsCheckedAnewWhenANodeChangesMeanwhile(t *testing.T) {
 	r.declare(1)
 	r.register("d12")
 	commits := 0
-	r.memory.Before = func(call string) error {
+	r.memory.Before(func(call string) error {
 		if call != "commit" {
 			return nil
 		}
@@ -316,7 +316,7 @@ func TestBulkIsCheckedAnewWhenANodeChangesMeanwhile(t *testing.T) {
 			r.observe(1, api.Status{Phase: api.Idle, Generation: 5})
 		}
 		return nil
-	}
+	})
 	item := api.BulkBinding{BindingSpec: api.BindingSpec{Node: "n1", Image: "d12"}}
 	list, err := r.PutBindings(t.Context(), api.BulkBindings{Items: []api.BulkBinding{item}}, false, false)
 	if err != nil || list.Items[0].Generation != 6 {
@@ -328,12 +328,12 @@ func TestBulkNamesWhatMayNotBeDone(t *testing.T) {
 	r := newRack(t)
 	r.declare(1)
 	r.register("d12")
-	r.memory.Before = func(call string) error {
+	r.memory.Before(func(call string) error {
 		if call == "commit" {
 			return &store.UnavailableError{Operation: "commit", Err: errors.New("down")}
 		}
 		return nil
-	}
+	})
 	_, err := r.PutBindings(t.Context(), api.BulkBindings{
 		Items: []api.BulkBinding{{BindingSpec: api.BindingSpec{Node: "n1", Image: "d12"}}}}, false, false)
 	r.refused("a store that fails", err, refusal.Unfinished, "0 of 1 items are done")

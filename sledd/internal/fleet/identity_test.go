@@ -48,11 +48,11 @@ func TestIdentityIsMadeOnce(t *testing.T) {
 func TestIdentityOfABrokenStore(t *testing.T) {
 	r := newRack(t)
 	var away *store.UnavailableError
-	r.memory.Before = func(string) error { return &store.UnavailableError{Operation: "read", Err: errors.New("away")} }
+	r.memory.Before(func(string) error { return &store.UnavailableError{Operation: "read", Err: errors.New("away")} })
 	if one, err := r.Identity(t.Context()); one != "" || !errors.As(err, &away) {
 		t.Errorf("%q, %v", one, err)
 	}
-	r.memory.Before = nil
+	r.memory.Before(nil)
 	var damaged store.Transaction
 	damaged.Put(key.Fleet, []byte("{"))
 	if _, err := r.memory.Commit(t.Context(), damaged); err != nil {

@@ -63,13 +63,13 @@ func TestOwnerThatWasFasterKeepsABulkOut(t *testing.T) {
 	r := newRack(t)
 	r.declare(1)
 	r.register("d12")
-	r.memory.Before = func(call string) error {
+	r.memory.Before(func(call string) error {
 		if call == "commit" {
-			r.memory.Before = nil
+			r.memory.Before(nil)
 			r.bind(owned("tf:a", false))
 		}
 		return nil
-	}
+	})
 	items := []api.BulkBinding{binding(1, "d12").BulkBinding}
 	_, err := r.PutBindings(t.Context(), api.BulkBindings{Items: items}, false, false)
 	r.refused("bound meanwhile", err, refusal.Unfinished, "0 of 1 items are done")

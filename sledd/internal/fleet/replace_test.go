@@ -235,14 +235,14 @@ func TestAReplacementIsAllOrNothing(t *testing.T) {
 			}
 		}
 		left := calls
-		r.memory.Before = func(string) error {
+		r.memory.Before(func(string) error {
 			if left--; left < 0 {
 				return down
 			}
 			return nil
-		}
+		})
 		_, err := r.replace("n1", 9)
-		r.memory.Before = nil
+		r.memory.Before(nil)
 		done = err == nil
 		mac, found := r.Resolve(t.Context(), "n1")
 		if found != nil || (mac == address(9)) != done {

@@ -142,7 +142,7 @@ func TestAFloodOfHellosReadsNothing(t *testing.T) {
 		_, _, _ = m.helloFrom("192.0.2.1", "")
 	}
 	calls := 0
-	m.memory.Before = func(string) error { calls++; return nil }
+	m.memory.Before(func(string) error { calls++; return nil })
 	for range 100 {
 		m.refused("a flood", second(m.helloFrom("192.0.2.1", "")), refusal.TooMany)
 	}

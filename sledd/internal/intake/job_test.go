@@ -229,14 +229,14 @@ func TestALookForTheImageIsNotStored(t *testing.T) {
 	m := jobs(t, nil, api.Idle, api.JobSpec{}, "")
 	m.poll()
 	reads, commits := 0, 0
-	m.memory.Before = func(call string) error {
+	m.memory.Before(func(call string) error {
 		if call == "commit" {
 			commits++
 		} else if reads++; reads < 20 {
 			m.ahead.Add(int64(time.Minute)) // so that the next look comes at once
 		}
 		return nil
-	}
+	})
 	if _, err := m.Poll(t.Context(), mac, m.token, m.run, 100*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}

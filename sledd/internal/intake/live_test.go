@@ -20,12 +20,12 @@ func TestALiveTokenIsReadOncePerMinute(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"})
 	m.boot()
 	reads := 0
-	m.memory.Before = func(call string) error {
+	m.memory.Before(func(call string) error {
 		if call == "read" {
 			reads++
 		}
 		return nil
-	}
+	})
 	for i, want := range []int{0, 0, 0, 1, 1} {
 		if i == 3 {
 			m.after(2 * time.Minute)

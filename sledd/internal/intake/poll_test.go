@@ -45,7 +45,7 @@ func (g *gate) pass(call string) error {
 func TestFirstPollsWaitInTheQueueToo(t *testing.T) {
 	const polls, slots = 200, 64
 	g := &gate{arrived: make(chan struct{}, 10*polls), open: make(chan struct{})}
-	memory := &storetest.Memory{Before: g.pass}
+	memory := storetest.Hooked(g.pass)
 	hub := events.New(memory, slog.New(slog.DiscardHandler))
 	in := intake.New(intake.Options{DB: &nodetx.DB{Store: memory}, Hub: hub, TokenLife: time.Hour})
 	var running sync.WaitGroup

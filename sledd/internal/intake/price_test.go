@@ -18,15 +18,15 @@ import (
 // calls counts the calls of the store that a request makes.
 func (m *machine) calls(request func() error) (reads, commits int) {
 	m.Helper()
-	m.memory.Before = func(call string) error {
+	m.memory.Before(func(call string) error {
 		if call == "read" {
 			reads++
 		} else {
 			commits++
 		}
 		return nil
-	}
-	defer func() { m.memory.Before = nil }()
+	})
+	defer func() { m.memory.Before(nil) }()
 	if err := request(); err != nil {
 		m.Fatal(err)
 	}

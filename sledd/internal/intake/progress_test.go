@@ -116,14 +116,14 @@ func TestABatchSurvivesAChangeOfOneNode(t *testing.T) {
 	if err := m.says(moved(7)); err != nil {
 		t.Fatal(err)
 	}
-	m.memory.Before = func(call string) error {
+	m.memory.Before(func(call string) error {
 		if call == "read" {
 			return nil
 		}
-		m.memory.Before = nil
+		m.memory.Before(nil)
 		m.change(func(tx *nodetx.Tx) { tx.Declare(api.NodeSpec{MAC: mac, Name: "n2", Disk: "serial:1"}) })
 		return nil
-	}
+	})
 	m.StoreProgress(t.Context())
 	if got := m.status().Progress; got == nil || got.Bytes != 7 {
 		t.Errorf("stored: %+v", got)

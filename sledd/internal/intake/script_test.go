@@ -31,7 +31,7 @@ func (m *machine) all() []store.KV {
 func TestABootScriptIsOneRead(t *testing.T) {
 	m := newMachine(t, &api.BindingSpec{Image: "d12"})
 	calls := 0
-	m.memory.Before = func(string) error { calls++; return nil }
+	m.memory.Before(func(string) error { calls++; return nil })
 	if _, err := m.Script(t.Context(), mac); err != nil || calls != 1 {
 		t.Errorf("%d calls of the store, %v", calls, err)
 	}

@@ -58,7 +58,7 @@ func TestOnlyFailuresOfTheStoreCountAsErrors(t *testing.T) {
 	if _, err := measured.Commit(t.Context(), taken); !errors.Is(err, store.ErrChanged) {
 		t.Fatal(err)
 	}
-	memory.Before = func(string) error { return &store.UnavailableError{Operation: "read", Err: errors.New("down")} }
+	memory.Before(func(string) error { return &store.UnavailableError{Operation: "read", Err: errors.New("down")} })
 	_, _ = measured.Read(t.Context(), store.Key("/a"))
 	text := scrape(t, m)
 	for line, want := range map[string]bool{`sledd_store_call_seconds_count{call="read"} 2`: true,

@@ -152,14 +152,14 @@ func TestAStoreThatFails(t *testing.T) {
 	w := begin(t)
 	w.set("a/1=x")
 	down, calls := errors.New("down"), 0
-	w.Before = func(string) error { return down }
+	w.Before(func(string) error { return down })
 	w.expect("down", "down")
-	w.Before = func(string) error {
+	w.Before(func(string) error {
 		if calls++; calls == 2 {
 			return down
 		}
 		return nil
-	}
+	})
 	w.expect("down while it is filled", "none")
 	w.expect("left to reads for a while", "none")
 	if calls != 3 {
@@ -167,7 +167,7 @@ func TestAStoreThatFails(t *testing.T) {
 	}
 	w.now = w.now.Add(pause)
 	w.expect("filled", "a/1=x")
-	w.Before = func(string) error { return down }
+	w.Before(func(string) error { return down })
 	w.expect("down, although it is filled", "down")
 }
 

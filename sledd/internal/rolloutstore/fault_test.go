@@ -29,13 +29,13 @@ func (r *rack) memory() *storetest.Memory {
 
 // before runs work once, at the start of the next commit: another request is faster.
 func (r *rack) before(work func()) {
-	r.memory().Before = func(call string) error {
+	r.memory().Before(func(call string) error {
 		if call == "commit" {
-			r.memory().Before = nil // work commits as well
+			r.memory().Before(nil) // work commits as well
 			work()
 		}
 		return nil
-	}
+	})
 }
 
 // all is what the store holds.
@@ -74,14 +74,14 @@ func TestAnOutageOfTheStoreIsReportedAndChangesNothing(t *testing.T) {
 			if broken == "commit" && (what == "get" || what == "list") {
 				continue
 			}
-			r.memory().Before = func(call string) error {
+			r.memory().Before(func(call string) error {
 				if call == broken {
 					return &store.UnavailableError{Operation: call, Err: errors.New("no leader")}
 				}
 				return nil
-			}
+			})
 			err := call()
-			r.memory().Before = nil
+			r.memory().Before(nil)
 			var unavailable *store.UnavailableError
 			if !errors.As(err, &unavailable) {
 				t.Errorf("%s without %s: %v", what, broken, err)
@@ -154,12 +154,12 @@ func TestANodeThatIsBoundAgainMeanwhileIsNotDone(t *testing.T) {
 func TestARecordThatIsAlwaysChangedByOthersIsBusy(t *testing.T) {
 	r := newRack(t)
 	started, _ := r.start("d12", "n1", "n2")
-	r.memory().Before = func(call string) error {
+	r.memory().Before(func(call string) error {
 		if call == "commit" {
 			return store.ErrChanged
 		}
 		return nil
-	}
+	})
 	for _, what := range []string{"start", "put", "abort"} {
 		r.refused(what, r.calls(t.Context(), started.Name)[what](), refusal.Busy, "try again")
 	}

@@ -84,12 +84,12 @@ func TestFollowingIsWrittenSeldom(t *testing.T) {
 	now := started.Started
 	r := first.later(&now)
 	commits := 0
-	r.memory().Before = func(call string) error {
+	r.memory().Before(func(call string) error {
 		if call == "commit" {
 			commits++
 		}
 		return nil
-	}
+	})
 	for range 300 {
 		now = now.Add(100 * time.Millisecond)
 		if err := r.Follow(t.Context(), started.Name); err != nil {
@@ -118,7 +118,7 @@ func TestFollowingMakesNothing(t *testing.T) {
 		t.Errorf("following what has ended, or never was, changed\n%s\nto\n%s", before, after)
 	}
 	r := first.later(&now)
-	r.memory().Before = func(string) error { return &store.UnavailableError{Operation: "read", Err: errors.New("down")} }
+	r.memory().Before(func(string) error { return &store.UnavailableError{Operation: "read", Err: errors.New("down")} })
 	if err := r.Follow(t.Context(), started.Name); err == nil {
 		t.Error("an outage was not reported")
 	}

@@ -60,9 +60,9 @@ func TestReportsOnManyNodesShareTransactions(t *testing.T) {
 	r := newRackOf(t, nodes)
 	name := r.started(nodes)
 	var calls atomic.Int64
-	r.memory().Before = func(string) error { calls.Add(1); return nil }
+	r.memory().Before(func(string) error { calls.Add(1); return nil })
 	answer, err := r.PutRuns(t.Context(), name, starts(nodes))
-	r.memory().Before = nil
+	r.memory().Before(nil)
 	if err != nil || answer.Rollout.Counts.Running != nodes {
 		t.Fatalf("%+v, %v", answer.Rollout.Counts, err)
 	}

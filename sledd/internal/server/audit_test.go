@@ -113,12 +113,12 @@ func TestRefusedRequestsRemoveNoRecord(t *testing.T) {
 func TestChangeThatIsNotRecordedYet(t *testing.T) {
 	var commits atomic.Int32
 	var runs atomic.Bool
-	s := run(t, &storetest.Memory{Before: func(call string) error {
+	s := run(t, storetest.Hooked(func(call string) error {
 		if runs.Load() && call == "commit" && commits.Add(1) == 2 { // the first is the change
 			return &store.UnavailableError{Operation: "commit", Err: errors.New("down")}
 		}
 		return nil
-	}})
+	}))
 	runs.Store(true)
 	a := s.admin(503, "PUT", "/v1/operators/ci", api.Operator{Name: "ci", Role: api.Read})
 	if !strings.Contains(a.Body, "this request was carried out, but its audit record is not stored yet") {

@@ -14,12 +14,12 @@ import (
 
 func TestMetricsAreForOperators(t *testing.T) {
 	var down atomic.Bool
-	s := run(t, &storetest.Memory{Before: func(call string) error {
+	s := run(t, storetest.Hooked(func(call string) error {
 		if down.Load() {
 			return &store.UnavailableError{Operation: call, Err: errors.New("down")}
 		}
 		return nil
-	}})
+	}))
 	create := func(name string) string {
 		asked := api.Operator{Name: name, Role: api.Read}
 		return as[api.Operator](t, s.admin(200, "PUT", "/v1/operators/"+name, asked)).Token

@@ -190,13 +190,13 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 func TestStreamOutlivesAnOutageOfTheStore(t *testing.T) {
 	var down atomic.Bool
 	var reads atomic.Int32
-	memory := &storetest.Memory{Before: func(call string) error {
+	memory := storetest.Hooked(func(call string) error {
 		if call != "read" || !down.Load() {
 			return nil
 		}
 		reads.Add(1)
 		return &store.UnavailableError{Operation: call, Err: errors.New("down")}
-	}}
+	})
 	s := runWith(t, sleddtest.Options{Store: memory, Heartbeat: time.Millisecond})
 	follower := s.follow("", 0)
 	down.Store(true)

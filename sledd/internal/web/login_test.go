@@ -140,17 +140,17 @@ func TestALoginEndsWithItsToken(t *testing.T) {
 func TestALogoutOfAStrangerWritesNothing(t *testing.T) {
 	shared := &storetest.Memory{}
 	b := open(t, 1, sleddtest.Options{Store: shared})
-	shared.Before = func(call string) error {
+	shared.Before(func(call string) error {
 		if call == "commit" {
 			t.Error("it writes")
 		}
 		return nil
-	}
+	})
 	b.cookie = "__Host-sled=" + strings.Repeat("0", 64)
 	if a := b.ask("POST", "/ui/logout", nil); a.Status != http.StatusSeeOther {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	shared.Before = nil
+	shared.Before(nil)
 }
 
 func TestALoginLastsWhileItIsUsed(t *testing.T) {

@@ -185,7 +185,7 @@ func TestAStoreThatIsDownIsSaid(t *testing.T) {
 		shown[address] = b.ask("GET", address, nil).Body
 	}
 	down := func(string) error { return &store.UnavailableError{Operation: "test", Err: errors.New("down")} }
-	shared.Before = down
+	shared.Before(down)
 	ahead.Add(int64(4 * time.Minute))
 	for _, address := range addresses() {
 		a := b.ask("GET", address, nil)
@@ -202,14 +202,14 @@ func TestAStoreThatIsDownIsSaid(t *testing.T) {
 	if a := b.ask("GET", "/ui/nodes?q=never", nil); !strings.Contains(a.Body, "The store does not answer. Nodes") {
 		t.Errorf("a view that was not shown: %d %s", a.Status, a.Body)
 	}
-	shared.Before = nil
+	shared.Before(nil)
 	if b.ask("POST", "/ui/logout", nil); b.sees(b.Sledd) {
 		t.Error("the login has not ended")
 	}
-	if shared.Before = down; strings.Contains(b.ask("GET", "/ui/", nil).Body, "last state") {
+	if shared.Before(down); strings.Contains(b.ask("GET", "/ui/", nil).Body, "last state") {
 		t.Error("the last state is shown after a logout")
 	}
-	shared.Before = nil
+	shared.Before(nil)
 }
 
 // headOf is the first heading of a page.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
@@ -21,18 +22,27 @@ type Memory struct {
 	order    []string // the keys, sorted
 	history  []store.Batch
 	changed  chan struct{} // closed by the next commit
-	// Before is called at the start of each Read and Commit, without a lock; an error is returned to
-	// the caller. May be nil.
-	Before func(call string) error
+	hook     atomic.Pointer[func(call string) error]
 }
 
 var _ store.Store = (*Memory)(nil)
 
+// Hooked is an empty store that calls a function as Before describes it.
+func Hooked(do func(call string) error) *Memory {
+	m := &Memory{}
+	m.Before(do)
+	return m
+}
+
+// Before has a function called at the start of each Read and Commit, without a lock; an error is returned to the caller.
+// Nil ends that. It may be called while the store is in use.
+func (m *Memory) Before(do func(call string) error) { m.hook.Store(&do) }
+
 func (m *Memory) before(call string) error {
-	if m.Before == nil {
-		return nil
+	if do := m.hook.Load(); do != nil && *do != nil {
+		return (*do)(call)
 	}
-	return m.Before(call)
+	return nil
 }
 
 // Read implements store.Store.
