@@ -28,7 +28,7 @@ class Part:
     name: str  # of Debian's source package, of a Go module
     version: str
     licence: str  # an SPDX expression
-    text: str = field(default="", compare=False)  # the file with the licence, on this machine
+    texts: tuple[str, ...] = field(default=(), compare=False)  # files with licences and notices, on this machine
 
     @property
     def copyleft(self) -> bool:
@@ -54,7 +54,7 @@ def output(*command: str | Path, cwd: Path = ROOT) -> str:
 
 def sled(version: str) -> Part:
     """Sled's own files."""
-    return Part("generic", "sled", version, "Apache-2.0", str(ROOT / "LICENSE"))
+    return Part("generic", "sled", version, "Apache-2.0", (str(ROOT / "LICENSE"),))
 
 
 # Debian
@@ -65,7 +65,7 @@ def debian(source: str, version: str, text: str) -> Part:
     licence = licences.of_debian(source)
     if not licence:
         raise ReleaseError(f"{source}: no licence is known: add it to packaging/licences.txt, from {text}")
-    return Part("deb", source, version, licence, text)
+    return Part("deb", source, version, licence, (text,))
 
 
 @cache
@@ -137,7 +137,7 @@ def modules(binaries: Iterable[Path]) -> tuple[Part, ...]:
         lines = [line.split() for line in output("go", "version", "-m", binary).splitlines()]
         go = lines[0][-1]
         root = Path(output("go", "env", "GOROOT").strip())
-        parts.add(Part("golang", "std", go.removeprefix("go"), "BSD-3-Clause", str(root / "LICENSE")))
+        parts.add(Part("golang", "std", go.removeprefix("go"), "BSD-3-Clause", (str(root / "LICENSE"),)))
         for words in lines:
             if words[0] in ("dep", "=>"):
                 parts.add(_module(cached, words[1], words[2]))
@@ -147,22 +147,33 @@ def modules(binaries: Iterable[Path]) -> tuple[Part, ...]:
 @cache
 def _module(cached: Path, name: str, version: str) -> Part:
     folder = cached / re.sub(r"[A-Z]", lambda found: "!" + found[0].lower(), f"{name}@{version}")
-    texts = sorted(file for file in folder.iterdir() if re.match(r"(?i)(licen[cs]e|copying)", file.name))
+    texts = sorted(file for file in folder.iterdir() if re.match(r"(?i)(licen[cs]e|copying|notice|patents)", file.name))
     licence = next((found for file in texts if (found := licences.of_text(file.read_text()))), "")
     if not licence:
         raise ReleaseError(f"{name} {version}: no known licence in {folder}")
-    return Part("golang", name, version, licence, str(texts[0]))
+    return Part("golang", name, version, licence, tuple(map(str, texts)))
 
 
 # Initrds
 
 
+def _decompressed(image: Path) -> bytes:
+    """What zstd compressed; at most three bytes of padding follow it, and its last bytes may be zero too."""
+    packed = image.read_bytes()
+    for padding in range(4):
+        done = subprocess.run(["zstd", "-dcq"], input=packed[: len(packed) - padding], capture_output=True, check=False)
+        if done.returncode == 0:
+            return done.stdout
+        if not packed.endswith(bytes(padding + 1)):
+            break
+    raise ReleaseError(f"{image}: {done.stderr.decode().strip()}")
+
+
 def unpack(image: Path, to: Path) -> list[str]:
     """Unpacks an initrd; its files without links, as absolute paths."""
     to.mkdir(parents=True)
-    script = 'zstd -dcq "$1" | (cd "$2" && cpio -i -m --quiet --no-absolute-filenames)'
-    # The padding at the end is none of zstd's.
-    subprocess.run(["sh", "-c", script, "sh", image, to], check=True, stderr=subprocess.DEVNULL)
+    command = ["cpio", "-i", "-m", "--quiet", "--no-absolute-filenames"]
+    subprocess.run(command, check=True, cwd=to, input=_decompressed(image))
     found = (file for file in to.rglob("*") if file.is_file() and not file.is_symlink())
     return sorted("/" + str(file.relative_to(to)) for file in found)
 

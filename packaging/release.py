@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import deb
@@ -73,10 +74,13 @@ class Maker:
         base = f"sledctl_{self.release.version}_{platform}"
         entries: dict[str, Path | bytes] = {f"{base}/sledctl": program, f"{base}/LICENSE": ROOT / "LICENSE"}
         entries |= {f"{base}/man/{page.name}": page for page in self.man.iterdir()}
+        entries |= {f"{base}/licences/{name}": file for name, file in _texts(parts.modules([program]))}
         deb.archive(self.to / f"{base}.tar.gz", entries, self.release)
         if system == "linux":
             tree = self.scratch / f"sledctl-{architecture}"
             _copy(program, tree / "usr/bin/sledctl")
+            for name, file in _texts(parts.modules([program])):
+                _copy(file, tree / "usr/share/doc/sledctl/licences" / name)
             for page in self.man.iterdir():
                 deb.compress(tree / f"usr/share/man/man1/{page.name}.gz", page.read_bytes())
             _copy(FILES / "sledctl.lintian", tree / "usr/share/lintian/overrides/sledctl")
@@ -112,7 +116,7 @@ class Maker:
             wheel.extractall(tree)
         shutil.rmtree(tree / "ansible_test")
         text = next(tree.glob("*.dist-info/**/COPYING"))
-        return Part("pypi", "ansible-core", lines[1], "GPL-3.0-or-later", str(text))
+        return Part("pypi", "ansible-core", lines[1], "GPL-3.0-or-later", (str(text),))
 
     def pieces(self, control: list[Path], provider: list[Path], server: Path, ansible: Part) -> list[Piece]:
         """All that is shipped, with what it is made from."""
@@ -146,8 +150,8 @@ class Maker:
         _copy(BUILD / "ipxe/ipxe.deb", home / "ipxe/ipxe.deb")
         shutil.copytree(self.scratch / "python", home / "python")
         _copy(document, home / "licences" / document.name)
-        for part in spdx.parts_of(pieces):
-            _copy(Path(part.text), home / "licences" / part.kind / part.name / Path(part.text).name)
+        for name, file in _texts(spdx.parts_of(pieces)):
+            _copy(file, home / "licences" / name)
         shutil.unpack_archive(collection, tree / COLLECTION, filter="tar")
         # The playbooks look for programs in build/ of their collection.
         (tree / COLLECTION / "build").symlink_to("../../../../../../lib/sled")
@@ -182,6 +186,18 @@ def _copy(source: Path, to: Path) -> None:
     shutil.copy(source, to)
 
 
+def _texts(of: Iterable[Part]) -> Iterator[tuple[str, Path]]:
+    """The licences and notices of parts, by their place in a folder."""
+    yield from ((f"{part.kind}/{part.name}/{Path(text).name}", Path(text)) for part in of for text in part.texts)
+
+
+def committed() -> None:
+    """Refuses a checkout with changes: the collection is of the last commit, the rest of the work tree."""
+    changed = output("git", "status", "--porcelain").splitlines()
+    if changed:
+        raise ReleaseError(f"commit or remove first what is not in the last commit: {', '.join(changed)}")
+
+
 def make(to: Path, scratch: Path) -> list[str]:
     """All files but indexes, checksums and signatures; the sources that are missing."""
     maker = Maker(to, scratch)
@@ -199,9 +215,10 @@ def make(to: Path, scratch: Path) -> list[str]:
 def main() -> int:
     """A release in a new directory."""
     to, key = Path(sys.argv[1]).absolute(), sys.argv[2:]
-    shutil.rmtree(to, ignore_errors=True)
-    to.mkdir(parents=True)
     try:
+        committed()
+        shutil.rmtree(to, ignore_errors=True)
+        to.mkdir(parents=True)
         with tempfile.TemporaryDirectory() as scratch:
             missing = make(to, Path(scratch))
         if missing:

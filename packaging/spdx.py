@@ -49,7 +49,7 @@ def _piece(piece: Piece, release: Release) -> dict[str, Any]:
         **({"packageVerificationCode": code, "licenseInfoFromFiles": ["NOASSERTION"]} if piece.files else {}),
         "SPDXID": _id("piece", piece.name),
         "name": piece.name,
-        "versionInfo": release.version,
+        "versionInfo": piece.whole.version if piece.whole else release.version,
         "packageFileName": piece.file.name,
         "checksums": [{"algorithm": "SHA256", "checksumValue": digest}],
         "licenseConcluded": NOWHERE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -73,3 +74,19 @@ def test_source_is_needed_only_if_every_choice_wants_it(module: ModuleType) -> N
 def test_what_has_no_licence_ends_the_release(module: ModuleType) -> None:
     with pytest.raises(module.ReleaseError, match=r"unheard-of: no licence is known: add it to packaging/licences.txt"):
         module.debian("unheard-of", "1", "/usr/share/doc/unheard-of/copyright")
+
+
+@pytest.mark.parametrize("module", ["parts"], indirect=True)
+def test_a_damaged_initrd_ends_the_release(module: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("of the Sled system")
+    listed = subprocess.run(
+        ["cpio", "-o", "-H", "newc"], cwd=tmp_path, input=b"file\n", capture_output=True, check=True
+    )
+    packed = subprocess.run(["zstd", "-c"], input=listed.stdout, capture_output=True, check=True).stdout
+    image = tmp_path / "initrd.img"
+    for padding in range(4):
+        image.write_bytes(packed + bytes(padding))
+        assert module.unpack(image, tmp_path / str(padding)) == ["/file"]
+    image.write_bytes(packed[:-1] + bytes([packed[-1] ^ 1]))  # of the checksum, behind the content
+    with pytest.raises(module.ReleaseError, match=r"initrd.img: .*checksum"):
+        module.unpack(image, tmp_path / "damaged")
