@@ -165,6 +165,7 @@ release: setup-build-demo-release build build/ipxe/ipxe.deb ## packages, archive
 	packaging/release.py build/release $(SLED_RELEASE_KEY)
 
 test-release: ## the packages of a release, in containers
+	lintian --fail-on error build/release/*.deb
 	tools/as-root pytest -q tests/release
 
 build/ipxe/ipxe.deb:
