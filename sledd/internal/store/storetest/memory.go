@@ -34,8 +34,8 @@ func Hooked(do func(call string) error) *Memory {
 	return m
 }
 
-// Before has a function called at the start of each Read and Commit, without a lock; an error is returned to the caller.
-// Nil ends that. It may be called while the store is in use.
+// Before has a function called at the start of each Read and Commit, without a lock; its error is returned to the
+// caller. Nil ends that. It may be called while the store is in use.
 func (m *Memory) Before(do func(call string) error) { m.hook.Store(&do) }
 
 func (m *Memory) before(call string) error {
