@@ -43,7 +43,7 @@ func world(t *testing.T) string {
 			{Name: "old", Role: api.Read, Expires: ctltest.Noon.AddDate(0, 0, -1)}}},
 		"/v1/audit": api.AuditList{Items: []api.AuditRecord{{Time: ctltest.Noon, Operator: "ci", Role: api.Operate,
 			From: "10.0.0.9", Method: "PUT", Path: "/v1/bindings/n1?reimage=true", Node: "n1", Status: 200}}},
-		"/v1/store": api.Store{Fleet: fleetUUID, Bytes: 3 << 30, InUse: 2700 << 20, Quota: 4 << 30, Alarms: []string{},
+		"/v1/store": api.Store{Fleet: fleetUUID, Bytes: 3 << 30, InUse: 2700 << 20, Quota: 4 << 30, Alarms: []string{"DISK"},
 			Backup: ctltest.Noon.Add(-26 * time.Hour), Refused: []string{"machines that are not declared"}},
 		"/v1/store/heal": api.Store{Fleet: fleetUUID, Bytes: 20 << 20, InUse: 19 << 20, Quota: 4 << 30,
 			Alarms: []string{"NOSPACE", "CORRUPT"}},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -14,10 +15,11 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
-const statusLong = `Prints one line for each node, the number of nodes by phase, and the alarms that
-nobody has acknowledged. "1 -> 2" means: generation 1 was observed, generation 2
-is requested. The same holds for images. Of more than 40 nodes, a terminal gets
-the most urgent, or the first of another order (--sort), on one screen.
+const statusLong = `Prints one line for each node, the number of nodes by phase, the alarms that
+nobody has acknowledged, and the alarms of the store. "1 -> 2" means: generation
+1 was observed, generation 2 is requested. The same holds for images. Of more
+than 40 nodes, a terminal gets the most urgent, or the first of another order
+(--sort), on one screen.
 
 With --by, it prints one line for each group of nodes instead: those with the
 same value of a label, model, image or phase. WORKING counts those from booting
@@ -64,7 +66,7 @@ func (a *app) statusCommand() *cobra.Command {
 			return a.show(nodes, func() {
 				a.Status(nodes)
 				if len(args) == 0 {
-					a.newestBackup(cmd.Context(), client)
+					a.storeLines(cmd.Context(), client)
 				}
 			})
 		},
@@ -107,7 +109,7 @@ func (a *app) shortStatus(ctx context.Context, client *api.Client, filter api.Fi
 		}
 		return a.show(nodes, func() {
 			a.Status(nodes)
-			a.newestBackup(ctx, client)
+			a.storeLines(ctx, client)
 		})
 	}
 	filter.Sort, filter.Limit = cmp.Or(filter.Sort, api.SortUrgency), show.Screenful
@@ -119,13 +121,22 @@ func (a *app) shortStatus(ctx context.Context, client *api.Client, filter api.Fi
 		left := show.First(a.Out, a.Screen, a.StatusColumns(), nodes, show.Screenful)
 		a.NotShown(sum.Total.Nodes-len(nodes)+left, "--failed, --overdue, --drift, --by LABEL or -o wide")
 		_, _ = fmt.Fprintf(a.Out, "\n%s\n", a.Screen.Hang(show.CountText(sum.Total, a.Screen), 2))
-		a.newestBackup(ctx, client)
+		a.storeLines(ctx, client)
 	})
 }
 
-// newestBackup prints how old the newest backup is, if one was ever made. The state of the nodes does not depend on it.
-func (a *app) newestBackup(ctx context.Context, client *api.Client) {
-	if usage, err := client.Store(ctx); err == nil && !usage.Backup.IsZero() {
+// storeLines prints the alarms of the store, and how old the newest backup is, if one was ever made. The state of the
+// nodes does not depend on them.
+func (a *app) storeLines(ctx context.Context, client *api.Client) {
+	usage, err := client.Store(ctx)
+	if err != nil {
+		return
+	}
+	for _, alarm := range usage.Alarms {
+		_, _ = fmt.Fprintf(a.Out, "store: %s: nothing can be written; see sledctl store\n",
+			a.Screen.Paint("alarm "+alarm, text.FgRed))
+	}
+	if !usage.Backup.IsZero() {
 		_, _ = fmt.Fprintf(a.Out, "newest backup %s ago\n", wording.Age(a.Now(), usage.Backup))
 	}
 }

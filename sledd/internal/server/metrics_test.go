@@ -4,6 +4,7 @@ package server_test
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
@@ -33,15 +34,25 @@ func TestMetricsAreForOperators(t *testing.T) {
 	}
 	ask("", 401, "without a token")
 	ask("eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee", 401, "unknown token")
-	ask(other, 200, "any operator")
 	ask(reader, 200, "a reader")
 	down.Store(true)
 	ask(reader, 200, "the last reader, while the store is away")
 	ask(other, 503, "another one, while the store is away")
+	down.Store(false)
+	ask(other, 200, "another one")
+	down.Store(true)
+	ask(other, 200, "the last of two, while the store is away")
+	ask(reader, 200, "the first of two, while the store is away")
 	ask("", 401, "without a token, while the store is away")
 	down.Store(false)
 	s.admin(204, "DELETE", "/v1/operators/reader", nil)
 	ask(reader, 401, "an operator who was deleted")
 	down.Store(true)
 	ask(reader, 503, "an operator who was deleted, while the store is away")
+	down.Store(false)
+	for n := range 8 { // as many as are known
+		ask(create(fmt.Sprintf("reader-%d", n)), 200, "one of many readers")
+	}
+	down.Store(true)
+	ask(other, 503, "the reader before many, while the store is away")
 }

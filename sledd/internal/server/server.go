@@ -60,8 +60,8 @@ type Server struct {
 	// Stopping ends long polls and streams when it is done.
 	Stopping context.Context //nolint:containedctx // the life of the process, not of a call
 
-	probe   probe   // of the store
-	scraper scraper // who read the metrics last
+	probe    probe    // of the store
+	scrapers scrapers // who read the metrics last
 }
 
 // Handler returns all routes.
