@@ -17,8 +17,10 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import statistics
 import subprocess
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -55,9 +57,15 @@ def started(command: list[str], cpu: Callable[[], float]) -> Run:
     used, begin = cpu(), time.monotonic()
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
+        deadline = threading.Timer(PATIENCE, process.kill)
+        deadline.start()
         head = process.stdout.readline()
         first, used = time.monotonic() - begin, cpu() - used
         rest = process.stdout.read()
+        process.wait()
+        deadline.cancel()
+    if process.returncode == -signal.SIGKILL:
+        raise SystemExit(f"bench: not ended after {PATIENCE} s: {shlex.join(command)}")
     if process.returncode != 0:
         raise SystemExit(f"bench: exit {process.returncode}: {shlex.join(command)}")
     return Run(first, used, time.monotonic() - begin, int(re.findall(r"MemAvailable: +(\d+)", head + rest)[0]) * 1024)
