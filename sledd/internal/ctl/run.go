@@ -213,8 +213,12 @@ func runPreview(node api.Node, job api.Job) preview {
 		p.more = append(p.more, fmt.Sprintf("%s: starts kernel %s for it, and restarts afterwards", name, job.Kernel))
 	}
 	if node.Status.Phase.Installed() || node.Status.Phase == api.Captured {
-		p.lines = []string{fmt.Sprintf("%s: its system (%s) ends now or with its next boot; it boots again after the job",
-			name, cmp.Or(wording.Image(node), "unknown image"))}
+		after := "it boots again after the job"
+		if b := node.Binding; b != nil && !b.Satisfied {
+			after = fmt.Sprintf("its binding (generation %d) is carried out after the job", b.Generation)
+		}
+		p.lines = []string{fmt.Sprintf("%s: its system (%s) ends now or with its next boot; %s", name,
+			cmp.Or(wording.Image(node), "unknown image"), after)}
 		p.question = "Interrupt " + name + "?"
 	}
 	return p

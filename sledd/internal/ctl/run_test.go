@@ -271,7 +271,12 @@ func TestRunAsksBeforeItInterrupts(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	if got := s.sledctl(t, 0, "run", "n1", "hpl", "--interrupt", "-d"); got.code != exitDone || got.out != jobID+"\n" ||
-		!strings.Contains(got.err, "its system (debian-12-v1) ends") {
+		!strings.Contains(got.err, "its system (debian-12-v1) ends now or with its next boot; it boots again after") {
+		t.Errorf("%+v", got)
+	}
+	s.node.Binding = &api.Binding{BindingSpec: api.BindingSpec{Image: "debian-12-v2"}, Generation: 7}
+	if got := s.sledctl(t, 0, "run", "n1", "hpl", "--interrupt", "--dry-run"); !strings.Contains(got.out,
+		"(debian-12-v1 -> debian-12-v2) ends now or with its next boot; its binding (generation 7) is carried out") {
 		t.Errorf("%+v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/binary"
+	"fmt"
 	"maps"
 	mathrand "math/rand/v2"
 	"slices"
@@ -146,10 +147,18 @@ func (tx *nodeTx) mayHaveJob(spec api.JobSpec) error {
 		return refusal.New(refusal.Conflict, "node %s is %s image %s: wait for its end", name, phase,
 			cmp.Or(bound(tx.Tx), "none"))
 	case (phase.Installed() || phase == api.Captured) && !spec.Interrupt:
-		return refusal.New(refusal.Conflict, "node %s is %s with image %s: a job ends that system, which boots again "+
-			"afterwards; request that with interrupt", name, phase, cmp.Or(tx.Status().Image, bound(tx.Tx), "unknown"))
+		return refusal.New(refusal.Conflict, "node %s is %s with image %s: a job ends that system, %s; request that with "+
+			"interrupt", name, phase, cmp.Or(tx.Status().Image, bound(tx.Tx), "unknown"), tx.afterJob())
 	}
 	return nil
+}
+
+// afterJob describes what a node does whose system was interrupted by a job.
+func (tx *nodeTx) afterJob() string {
+	if tx.Binding() == nil || tx.Satisfied() {
+		return "which boots again afterwards"
+	}
+	return fmt.Sprintf("and its binding (generation %d) is carried out afterwards", tx.Generation())
 }
 
 // bound is the image that the node is bound to; empty: none.

@@ -76,6 +76,11 @@ func TestRefusedJobs(t *testing.T) {
 		}
 		messages[body] = c.name
 	}
+	s.admin(200, "POST", "/v1/bindings?reimage=true", bulk(api.BindingSpec{Node: "n1", Image: "d12"}))
+	if body := s.admin(409, "POST", "/v1/jobs", api.JobSpec{Node: "n1", Image: "hpl"}).Body; !strings.Contains(body,
+		"a job ends that system, and its binding (generation 2) is carried out afterwards") {
+		t.Error(body)
+	}
 	if got := as[api.JobList](t, s.admin(200, "GET", "/v1/jobs", nil)).Items; len(got) != 1 {
 		t.Errorf("%d jobs", len(got))
 	}
