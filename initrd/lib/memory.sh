@@ -44,6 +44,7 @@ memory_end() {
 # made of. An interface that is up could not be renamed.
 memory_enter() {
 	network_release
+	network_unstack
 	for memory_interface in $(network_interfaces); do $MOCK ip link set "$memory_interface" down; done
 	$MOCK kill -9 -1 || :
 	mkdir "$memory_entered"

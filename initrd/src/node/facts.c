@@ -98,6 +98,13 @@ static void add_firmware(const char *root, struct text *text) {
 	text_adds(text, "\n");
 }
 
+// The ports of a bond all show its MAC; each has kept its own beside it.
+static void read_mac(char *mac, size_t size, const char *root, const char *name) {
+	sysfs_text(mac, size, "%s/sys/class/net/%s/bonding_slave/perm_hwaddr", root, name);
+	if (!*mac)
+		sysfs_text(mac, size, "%s/sys/class/net/%s/address", root, name);
+}
+
 // Only interfaces with hardware. An interface that is down has no speed, and its carrier cannot be read.
 static unsigned add_nics(const char *root, struct text *text) {
 	char path[PATH_MAX], mac[32], driver[64], speed[32];
@@ -111,7 +118,7 @@ static unsigned add_nics(const char *root, struct text *text) {
 		snprintf(path, sizeof(path), "%s/sys/class/net/%s/device", root, entry->d_name);
 		if (entry->d_name[0] == '.' || access(path, F_OK) < 0)
 			continue;
-		sysfs_text(mac, sizeof(mac), "%s/sys/class/net/%s/address", root, entry->d_name);
+		read_mac(mac, sizeof(mac), root, entry->d_name);
 		sysfs_link(driver, sizeof(driver), "%s/driver", path);
 		sysfs_text(speed, sizeof(speed), "%s/sys/class/net/%s/speed", root, entry->d_name);
 		text_adds(text, "nic");

@@ -139,12 +139,13 @@ END
 printf 'Filename\tType\tSize\tUsed\tPriority\n/dev/sdb1 partition 500 0 -2\n' > proc/swaps
 
 bus $pci/0000:00:03.0 pci
-mkdir -p $pci/0000:00:03.0/net/eth0 sys/bus/pci/drivers/virtio_net sys/devices/virtual/net/lo
+mkdir -p $pci/0000:00:03.0/net/eth0/bonding_slave sys/bus/pci/drivers/virtio_net sys/devices/virtual/net/lo
 ln -sfn "$PWD/$pci/0000:00:03.0/net/eth0" sys/class/net/eth0
 ln -sfn "$PWD/sys/devices/virtual/net/lo" sys/class/net/lo
 ln -sfn "$PWD/$pci/0000:00:03.0" $pci/0000:00:03.0/net/eth0/device
 ln -sfn "$PWD/sys/bus/pci/drivers/virtio_net" $pci/0000:00:03.0/driver
-echo 52:54:00:77:00:01 > $pci/0000:00:03.0/net/eth0/address
+echo 52:54:00:77:00:01 > $pci/0000:00:03.0/net/eth0/bonding_slave/perm_hwaddr
+echo 52:54:00:77:00:09 > $pci/0000:00:03.0/net/eth0/address # of its bond
 echo 1 > $pci/0000:00:03.0/net/eth0/carrier
 echo -1 > $pci/0000:00:03.0/net/eth0/speed
 echo 6.1.0-56-cloud-amd64 > proc/sys/kernel/osrelease

@@ -32,10 +32,10 @@ func TestLocal(t *testing.T) {
 
 func TestScript(t *testing.T) {
 	system := boot.System{URL: "http://10.77.0.1/", Flavour: "generic", Servers: []string{"https://a", "https://b"},
-		KernelArguments: "console=ttyS0"}
+		KernelArguments: "console=ttyS0 sled.net=bond=802.3ad,vlan=20"}
 	text, err := system.Script("52:54:00:77:00:01", "")
-	want := "kernel ${system}/vmlinuz initrd=initrd.img console=ttyS0 sled.mac=52:54:00:77:00:01 " +
-		"BOOTIF=01-52-54-00-77-00-01 sled.servers=https://a,https://b || "
+	want := "kernel ${system}/vmlinuz initrd=initrd.img console=ttyS0 sled.net=bond=802.3ad,vlan=20 " +
+		"sled.mac=52:54:00:77:00:01 BOOTIF=01-52-54-00-77-00-01 sled.servers=https://a,https://b || "
 	if err != nil || !strings.Contains(text, want) ||
 		!strings.Contains(text, "set system http://10.77.0.1/sled/generic\n") {
 		t.Errorf("%v\n%s", err, text)
@@ -48,11 +48,11 @@ func TestScript(t *testing.T) {
 }
 
 func TestWith(t *testing.T) {
-	system := boot.System{Flavour: "generic"}
+	system := boot.System{Flavour: "generic", KernelArguments: "sled.net=vlan=20"}
 	for architecture, folder := range map[string]string{"": "generic", "x86_64": "generic", "arm64": "generic-arm64"} {
 		got := system.With("https://b/", "52:54:00:77:00:01", "", architecture)
 		want := api.Boot{Kernel: "https://b/sled/" + folder + "/vmlinuz", Initrd: "https://b/sled/" + folder + "/initrd.img",
-			Arguments: "sled.mac=52:54:00:77:00:01 BOOTIF=01-52-54-00-77-00-01"}
+			Arguments: "sled.net=vlan=20 sled.mac=52:54:00:77:00:01 BOOTIF=01-52-54-00-77-00-01"}
 		if got != want {
 			t.Errorf("architecture %q: %+v", architecture, got)
 		}
