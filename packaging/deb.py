@@ -70,7 +70,7 @@ def build(package: Package, tree: Path, to: Path, release: Release) -> Path:
 
 def _documents(package: Package, tree: Path, release: Release) -> None:
     folder = tree / "usr/share/doc" / package.name
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     date = formatdate(release.epoch)
     entry = f"{package.name} ({release.version}) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n"
     compress(folder / "changelog.gz", f"{entry} -- {MAINTAINER}  {date}\n".encode())
