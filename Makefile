@@ -82,6 +82,7 @@ lint-python:
 	mypy
 	MYPYPATH=bench:contract/reader:initrd/test/net mypy --strict --python-version 3.11 bench/*.py bench/callback/*.py
 	MYPYPATH=packaging mypy --strict --python-version 3.11 packaging/*.py
+	MYPYPATH=packaging/init mypy --strict --python-version 3.11 packaging/init/*.py
 
 lint-terraform:
 	terraform-provider/tools/lint

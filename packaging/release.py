@@ -32,8 +32,8 @@ REGISTRIES = ("registry.terraform.io", "registry.opentofu.org")
 COLLECTION = "usr/share/ansible/collections/ansible_collections/sled/fleet"
 # Of Debian: what the playbooks need; what makes images and reaches BMCs.
 NEEDED = (
-    "cpio, openssh-client, openssl, python3 (>= 3.11), python3-cryptography, python3-jinja2 (>= 3.1),"
-    " python3-packaging, python3-resolvelib, python3-yaml"
+    "cpio, iproute2, openssh-client, openssl, python3 (>= 3.11), python3-apt, python3-cryptography,"
+    " python3-jinja2 (>= 3.1), python3-packaging, python3-resolvelib, python3-yaml"
 )
 RECOMMENDED = (
     "cryptsetup-bin, dosfstools, e2fsprogs, fdisk, ipmitool, mmdebstrap, mtools, partclone, qemu-utils, skopeo,"
@@ -156,6 +156,7 @@ class Maker:
         # The playbooks look for programs in build/ of their collection.
         (tree / COLLECTION / "build").symlink_to("../../../../../../lib/sled")
         self._mirror(tree / "usr/share/terraform/plugins")
+        shutil.copytree(ROOT / "packaging/init", home / "init", ignore=shutil.ignore_patterns("__pycache__"))
         _copy(FILES / "sled", tree / "usr/bin/sled")
         _copy(FILES / "sled.lintian", tree / "usr/share/lintian/overrides/sled")
         for script in ("postinst", "prerm"):

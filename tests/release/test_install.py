@@ -3,17 +3,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from container import boot, minimal
 
-MIRROR = "http://deb.debian.org/debian"
-# The system, and what shows its sockets: not in the packages' Depends.
-SYSTEM = "dbus,iproute2,systemd,systemd-sysv"
 # State of a booted system: units that run, sockets that listen, files that differ from their packages.
 STATE = """
 systemctl is-system-running --wait >/dev/null || :
@@ -32,40 +27,9 @@ find /usr/lib/sled -name __pycache__ 2>/dev/null || :
 
 
 @pytest.fixture(scope="module", params=["bookworm", "trixie"])
-def root(request: pytest.FixtureRequest, release: Path, version: str) -> Iterator[Path]:
-    """A minimal Debian with what `sled` depends on, and both packages in /debs."""
-    cache = Path(os.environ.get("SLED_CACHE", Path.home() / ".cache/sled")) / "roots"
-    debs = [release / f"{name}_{version}_amd64.deb" for name in ("sled", "sledctl")]
-    fields = subprocess.run(["dpkg-deb", "-f", debs[0], "Depends"], check=True, capture_output=True, text=True).stdout
-    needed = ",".join(word.split()[0] for word in fields.split(", ") if not word.startswith("sledctl"))
-    made = cache / request.param
-    shutil.rmtree(made, ignore_errors=True)
-    made.parent.mkdir(parents=True, exist_ok=True)
-    options = ["--quiet", "--variant=minbase", f"--include={SYSTEM},{needed}"]
-    subprocess.run(["mmdebstrap", *options, request.param, made, MIRROR], check=True)
-    (made / "debs").mkdir()
-    for deb in debs:
-        shutil.copy(deb, made / "debs")
-    yield made
-    shutil.rmtree(made)
-
-
-def boot(root: Path, script: str) -> str:
-    """Runs a script in the booted system, which has no network, and powers it off; what it printed."""
-    unit = "[Unit]\nAfter=dbus.service\n[Service]\nType=idle\nExecStart=/bin/sh /debs/script\n"
-    (root / "debs/script").write_text(f"{{ {script}\n}} >/debs/output 2>&1\necho $? >/debs/code\nsystemctl poweroff\n")
-    (root / "etc/systemd/system/script.service").write_text(unit)
-    wants = root / "etc/systemd/system/default.target.wants"
-    wants.mkdir(exist_ok=True)
-    (wants / "script.service").unlink(missing_ok=True)
-    (wants / "script.service").symlink_to("../script.service")
-    command = ["systemd-nspawn", "-q", "-D", str(root), "--boot", "--private-network", "--register=no", "--keep-unit"]
-    subprocess.run(
-        [*command, "--console=pipe"], check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=600
-    )
-    output = (root / "debs/output").read_text()
-    assert (root / "debs/code").read_text() == "0\n", output
-    return output
+def root(request: pytest.FixtureRequest, release: Path) -> Iterator[Path]:
+    with minimal(release, request.param) as made:
+        yield made
 
 
 def test_installed_and_removed(root: Path, version: str) -> None:
