@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
@@ -16,7 +17,8 @@ import (
 // advance makes a page and sends what changed. A page that is gone ends; without an answer of the store, nothing is
 // sent, and browsers say since when.
 func (w *Web) advance(of *feed) {
-	state, err := w.state(of)
+	now := w.Fleet.Now()
+	state, err := w.state(of, now)
 	w.live.mu.Lock()
 	defer w.live.mu.Unlock()
 	if _, gone := errors.AsType[*refusal.Error](err); gone {
@@ -27,7 +29,6 @@ func (w *Web) advance(of *feed) {
 	if err != nil {
 		return
 	}
-	now := w.Fleet.Now()
 	whole, changed := message{Time: now, Clock: clock(now)}, message{Time: now, Clock: clock(now)}
 	changed.Lines, changed.Cells = patch(of.last.lines, state.lines), changes(of.last.cells, state.cells)
 	whole.Lines, whole.Cells = patch(nil, state.lines), state.cells
@@ -60,18 +61,17 @@ func (f *feed) drop(one *viewer) {
 	delete(f.viewers, one)
 }
 
-// state makes a page.
-func (w *Web) state(of *feed) (shownState, error) {
+// state makes a page. Its ages are those of a time in steps.
+func (w *Web) state(of *feed, now time.Time) (shownState, error) {
 	ctx, cancel := context.WithTimeout(w.Stopping, answerTime)
 	defer cancel()
 	asked := of.ask
-	asked.Request, asked.Now = asked.WithContext(ctx), w.Fleet.Now().Truncate(ageStep)
-	shown, err := of.view.show(w, asked)
+	asked.Request, asked.Now = asked.WithContext(ctx), now.Truncate(ageStep)
+	shown, err := w.read(of.view, asked, now)
 	if err != nil {
 		return shownState{}, err
 	}
-	shown.Operator, shown.Now, shown.Live, shown.Streamed = asked.Operator, asked.Now, true, true
-	w.kept.keep(of.ask.URL.RequestURI(), shown, w.Fleet.Now())
+	shown.Streamed = true
 	var text bytes.Buffer
 	if err := templates[shown.View].ExecuteTemplate(&text, "main", shown); err != nil {
 		w.Log.Error("page failed", "view", shown.View, "error", err)

@@ -173,7 +173,7 @@ func (w *Web) view(view View, out http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if err == nil {
-			shown, err = view.show(w, asked)
+			shown, err = w.read(view, asked, asked.Now)
 		}
 	}
 	if stale, found := w.stale(r, err); found {
@@ -185,9 +185,18 @@ func (w *Web) view(view View, out http.ResponseWriter, r *http.Request) {
 		w.fail(out, r, operator, err)
 		return
 	}
-	shown.Operator, shown.Live = operator, true
-	w.kept.keep(r.URL.RequestURI(), shown, w.Fleet.Now())
 	w.write(out, http.StatusOK, shown)
+}
+
+// read makes the page of a view, and keeps it. It is as old as the begin of the reading: its age is never understated.
+func (w *Web) read(view View, asked ask, began time.Time) (page, error) {
+	shown, err := view.show(w, asked)
+	if err != nil {
+		return page{}, err
+	}
+	shown.Operator, shown.Live, shown.Now = asked.Operator, true, asked.Now
+	w.kept.keep(asked.URL.RequestURI(), shown, began)
+	return shown, nil
 }
 
 // takes refuses parameters that the view does not have.

@@ -212,6 +212,25 @@ func TestAStoreThatIsDownIsSaid(t *testing.T) {
 	shared.Before(nil)
 }
 
+// A page is as old as the begin of its reading, also if that took long.
+func TestTheAgeOfAPageIsNotUnderstated(t *testing.T) {
+	shared := &storetest.Memory{}
+	var ahead atomic.Int64
+	b := open(t, 1, sleddtest.Options{Store: shared,
+		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	slow := 0
+	shared.Before(func(string) error { slow += 5; ahead.Add(int64(5 * time.Minute)); return nil })
+	b.ask("GET", "/ui/absent", nil) // reads the login alone
+	login := slow
+	shown := b.ask("GET", "/ui/rollouts", nil)
+	shared.Before(func(string) error { return &store.UnavailableError{Operation: "test", Err: errors.New("down")} })
+	want := fmt.Sprintf("This is the last state, %dm old.", slow-2*login)
+	if a := b.ask("GET", "/ui/rollouts", nil); !strings.Contains(a.Body, want) {
+		t.Errorf("want %s after %d %s: %d %s", want, shown.Status, shown.Body, a.Status, a.Body)
+	}
+	shared.Before(nil)
+}
+
 // headOf is the first heading of a page.
 func headOf(page string) string { return regexp.MustCompile(`<h1.*</h1>`).FindString(page) }
 
