@@ -23,7 +23,12 @@ const waiting = 7
 // bench runs a sledd with an image, a machine that waits, and a browser of an operator.
 func bench(t *testing.T) (*browser, *sleddtest.Machine) {
 	t.Helper()
-	b := &browser{T: t, Sledd: sleddtest.StartWith(t, sleddtest.Options{Store: &storetest.Memory{}})}
+	return benchOn(t, &storetest.Memory{})
+}
+
+func benchOn(t *testing.T, shared *storetest.Memory) (*browser, *sleddtest.Machine) {
+	t.Helper()
+	b := &browser{T: t, Sledd: sleddtest.StartWith(t, sleddtest.Options{Store: shared})}
 	b.Register("debian-12-v1")
 	b.Register("debian-12-v2")
 	b.login(b.operator("friday", api.Operate).Token)
@@ -233,6 +238,31 @@ func TestTheSecondIsToldWhoWasFirst(t *testing.T) {
 	rollout := "/ui/rollouts/" + b.started() + "/abort"
 	first.goes(rollout, url.Values{"act": {"abort"}})
 	b.refused(rollout, url.Values{"act": {"abort"}}, http.StatusConflict, "aborted already: aborted by ann via web")
+}
+
+// Who comes second at the same instant, after the page has looked, learns it as well.
+func TestTheSecondOfTheSameInstantIsTold(t *testing.T) {
+	shared := &storetest.Memory{}
+	b, machine := benchOn(t, shared)
+	first := &browser{T: t, Sledd: b.Sledd}
+	first.login(b.operator("ann", api.Operate).Token)
+	meanwhile := func(address string, sent url.Values, text string) {
+		shared.Before(func(call string) error {
+			if call == "commit" {
+				shared.Before(nil)
+				first.goes(address, sent)
+			}
+			return nil
+		})
+		if a := b.ask("POST", address, sent); a.Status != http.StatusConflict || !strings.Contains(a.Body, text) {
+			t.Errorf("%s: %d %s", address, a.Status, a.Body)
+		}
+	}
+	b.Declare(waiting)
+	meanwhile("/ui/rollouts/"+b.started()+"/abort", url.Values{"act": {"abort"}}, "aborted by ann via web")
+	b.rival()
+	machine.Poll(0)
+	meanwhile(form("alarms"), with(b.filled(form("alarms")), "act", "ack"), "by ann via web")
 }
 
 // started starts a rollout.

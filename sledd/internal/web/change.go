@@ -5,15 +5,19 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
 // timeFormat is that of times in hidden fields.
 const timeFormat = time.RFC3339Nano
+
+const acknowledged = "the alarms that were shown are acknowledged already"
 
 // acknowledge ends the alarms that the form has shown.
 func (w *Web) acknowledge(c *api.Client, ask ask, given url.Values) (string, error) {
@@ -32,10 +36,27 @@ func (w *Web) acknowledge(c *api.Client, ask ask, given url.Values) (string, err
 		}
 	}
 	if left == 0 {
-		return "", refuse(http.StatusConflict, "the alarms that were shown are acknowledged already")
+		return "", refuse(http.StatusConflict, acknowledged)
 	}
-	_, err = c.Ack(ask.Context(), before.MAC, until)
-	return nodePage(before.MAC), err
+	if _, err = c.Ack(ask.Context(), before.MAC, until); err != nil {
+		return "", err
+	}
+	return nodePage(before.MAC), w.acknowledgedBy(ask, before.MAC)
+}
+
+// acknowledgedBy refuses an operator who was not the first to acknowledge the alarms that were shown: to the API, it is
+// the same whose request ended them.
+func (w *Web) acknowledgedBy(ask ask, node string) error {
+	list, err := w.Fleet.Events(ask.Context(), node, nodeEvents)
+	for _, event := range slices.Backward(list.Items) {
+		if event.Kind == "ack" {
+			if event.Actor != ask.Operator.Name {
+				return refuse(http.StatusConflict, acknowledged)
+			}
+			break
+		}
+	}
+	return err
 }
 
 // rescueForm starts or ends a rescue.
@@ -122,9 +143,18 @@ func (w *Web) abort(c *api.Client, ask ask, _ url.Values) (string, error) {
 		return "", err
 	}
 	if !unfinished(before) {
-		text := "the rollout is " + string(before.State) + " already"
-		return "", refuse(http.StatusConflict, strings.TrimSuffix(text+": "+before.Reason.String(), ": "))
+		return "", ended(before)
 	}
 	one, err := c.AbortRollout(ask.Context(), before.Name)
+	if by := (origin.Origin{Actor: ask.Operator.Name, Via: "web"}).By(); err == nil &&
+		!strings.HasPrefix(one.Reason.String(), "aborted by "+by) {
+		err = ended(one) // by another one, meanwhile
+	}
 	return "/ui/rollouts/" + one.Name, err
+}
+
+// ended refuses to abort a rollout that has ended.
+func ended(r api.Rollout) error {
+	text := "the rollout is " + string(r.State) + " already"
+	return refuse(http.StatusConflict, strings.TrimSuffix(text+": "+r.Reason.String(), ": "))
 }
