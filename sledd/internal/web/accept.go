@@ -18,11 +18,11 @@ func (w *Web) acceptForm(ask ask, given url.Values) (form, error) {
 	if err != nil {
 		return shown, err
 	}
-	shown.Commands = []command{{"do the same", "sledctl node accept " + node.MAC + " --name NAME"}}
 	if node.Declared {
 		shown.Lead = wording.NodeName(node) + " is declared already."
 		return shown, nil
 	}
+	shown.Commands = []command{{"do the same", "sledctl node accept " + node.MAC + " --name NAME"}}
 	shown.Lead = "Compare this with the label of the machine. Accepting declares it, and writes to no disk."
 	shown.Facts = append([]fact{{"mac", node.MAC}}, identity(node)...)
 	shown.Facts = append(shown.Facts, facts(node.Facts)...)
