@@ -175,6 +175,9 @@ build/ipxe/ipxe.deb:
 generate: setup build ## rewrite the files that are made from others
 	tools/generated
 
+pictures: ## paint the dashboard for docs/screenshots
+	tools/pictures
+
 ## Tests that need root, time or a lab
 # Those joined by + run side by side, the next when one ends: first what fails soon; then the lab and all else that waits
 # for machines and disks, the long ones first, because each fills the pauses of the others.
@@ -373,4 +376,4 @@ FORCE:
 .PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-data-disks test-lvm test-release check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive release initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-ipxe test-power test-collection test-collection-lab test-rollout test-web test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
-	bench-multicast bench-rollout bench-run bench-scale audit requirements clean FORCE
+	bench-multicast bench-rollout bench-run bench-scale pictures audit requirements clean FORCE
