@@ -25,6 +25,7 @@ const (
 	largeRate   = 400 // changes per second
 	largeBeats  = 20  // seconds
 	largeViews  = 20  // streams
+	largeLooks  = 20  // at each page
 	largeFilter = "/ui/nodes?phase=operational&sort=-since&q=rack-0"
 )
 
@@ -38,8 +39,9 @@ func TestLargeFleet(t *testing.T) {
 	b.rolled()
 	go b.change(t.Context())
 	for _, path := range []string{largeFilter, "/ui/nodes", "/ui/", "/ui/rollouts/reimage-1"} {
+		b.ask("GET", path, nil) // the first one reads the store
 		best, size, before := time.Hour, 0, usedTime()
-		for range 5 {
+		for range largeLooks {
 			begin := time.Now()
 			a := b.ask("GET", path, nil)
 			if a.Status != http.StatusOK {
@@ -47,7 +49,7 @@ func TestLargeFleet(t *testing.T) {
 			}
 			best, size = min(best, time.Since(begin)), len(a.Body)
 		}
-		t.Logf("%s: %s, %s of CPU time, %d kB", path, best, (usedTime()-before)/5, size>>10)
+		t.Logf("%s: %s, %s of CPU time, %d kB", path, best, (usedTime()-before)/largeLooks, size>>10)
 	}
 	idle := cores(5 * time.Second)
 	t.Logf("%d changes per second: %.2f cores", largeRate, idle)
