@@ -6,11 +6,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: job
-short_description: Runs a container image on a node once, from RAM
+short_description: Runs a container image or a kernel on a node once, from RAM
 version_added: 0.2.0
 description:
-  - A job runs an image of kind C(root) as a container on a whole node. Its disks are not touched, and its binding
-    continues afterwards.
+  - A job runs an image of kind C(root) as a container on a whole node, or starts a payload of kind C(kernel) instead
+    of the Sled system. Disks are not touched, and the binding continues afterwards. After a payload the node needs a
+    power cycle, unless it came back by itself.
   - A node that waits in the Sled system starts the job at once, any other at its next boot. The module does not switch
     power; C(playbooks/run.yml) does.
 author:
@@ -35,7 +36,8 @@ options:
     description: Labels of a node to take.
     type: dict
   image:
-    description: Name of an image of kind C(root). It may be registered later; the node waits for it.
+    description: Name of an image of kind C(root), or of a payload of kind C(kernel). It may be registered later; the
+      node waits for it.
     type: str
   command:
     description: Arguments, or the whole command without an entry point.
@@ -61,7 +63,7 @@ options:
     description: Name of an image of kind C(kernel), on which the payload runs instead of the kernel of the Sled system.
     type: str
   kernel_arguments:
-    description: Arguments of that kernel.
+    description: Arguments of that kernel, or of a payload.
     type: str
   tune:
     description: Settings of the kernel, each as C(PATH=VALUE) with a path below C(/sys) or C(/proc/sys). They are

@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// JobSpec requests that a node runs a container image once, from RAM, beside its binding. No disk is touched.
+// JobSpec requests that a node runs a container image or a kernel once, from RAM, beside its binding. No disk is
+// touched.
 type JobSpec struct {
 	Node        string            `json:"node,omitempty" maxLength:"64" pattern:"^([0-9A-Za-z][0-9A-Za-z:-]*)?$" doc:"MAC (with colons or hyphens) or name; absent: one of the nodes with the labels that waits in the Sled system" example:"n1"`
 	Labels      map[string]string `json:"labels,omitempty" maxProperties:"64" doc:"Labels that a node must have to be taken; all must match" example:"{\"rack\":\"r7\"}"`
-	Image       string            `json:"image" pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" doc:"Name of an image of kind root. It may be registered later: the node waits for it" example:"hpl-v3"`
+	Image       string            `json:"image" pattern:"^[a-z0-9][a-z0-9._-]{0,127}$" doc:"Name of an image of kind root, or of a payload of kind kernel, which takes the node over until it is restarted. It may be registered later: the node waits for it" example:"hpl-v3"`
 	Entrypoint  []string          `json:"entrypoint,omitempty" maxItems:"256" nullable:"false" doc:"Program and arguments before the command; default: those of the image"`
 	Command     []string          `json:"command,omitempty" maxItems:"256" nullable:"false" doc:"Arguments, or the whole command without an entry point; default: those of the image, unless an entry point is given" example:"[\"./xhpl\",\"12800\"]"`
 	Environment []string          `json:"environment,omitempty" maxItems:"256" nullable:"false" doc:"Variables, each as NAME=VALUE; they replace those of the image" example:"[\"OMP_NUM_THREADS=4\"]"`
@@ -19,7 +20,7 @@ type JobSpec struct {
 	User        string            `json:"user,omitempty" pattern:"^([0-9]{1,10}:[0-9]{1,10})?$" doc:"User and group as numbers, UID:GID; default: those of the image" example:"1000:1000"`
 	Secrets     map[string]string `json:"secrets,omitempty" maxProperties:"32" writeOnly:"true" doc:"Files that the payload reads in /run/secrets, by name; never returned. A node gets them only if it may have secrets (contract/admission.md, Rights)"`
 	Kernel      string            `json:"kernel,omitempty" pattern:"^([a-z0-9][a-z0-9._-]{0,127})?$" doc:"Name of an image of kind kernel, on which the payload runs; default: the kernel of the Sled system. It may be registered later" example:"debian-13-6.12.107"`
-	Arguments   string            `json:"kernel_arguments,omitempty" maxLength:"1024" doc:"Arguments of that kernel, behind those of the Sled system" example:"mitigations=off"`
+	Arguments   string            `json:"kernel_arguments,omitempty" maxLength:"1024" doc:"Arguments of that kernel, behind those of the Sled system; of a payload, behind those of its image" example:"mitigations=off"`
 	Tune        []string          `json:"tune,omitempty" maxItems:"64" nullable:"false" doc:"Settings of the kernel, each as PATH=VALUE with a path below /sys or /proc/sys. They are written and read back in this order before the payload starts" example:"[\"/sys/kernel/mm/transparent_hugepage/enabled=never\"]"`
 	Root        string            `json:"root,omitempty" enum:"memory,net" doc:"memory: the node fetches the whole image into its memory (default). net: the image stays at the boot server, which exports it by NFS, and each block that is read is checked; for images that are larger than memory"`
 	Privileged  bool              `json:"privileged,omitempty" doc:"The payload is root on the node, with its devices. Drivers of disks are unbound before it starts"`
@@ -57,6 +58,11 @@ const (
 // Spoils reports whether the job leaves a kernel that nothing else is run on.
 func (j JobSpec) Spoils() bool { return j.Kernel != "" || len(j.Tune) > 0 || j.Privileged }
 
+// HasMachine reports whether the payload of a job that has ended has the machine still: nothing of Sled runs beside it.
+func (j Job) HasMachine() bool {
+	return j.Confirm != "" && !j.Started.IsZero() && j.Code == 0 && j.EndedBy != "node"
+}
+
 // Ended reports whether the state is final.
 func (s JobState) Ended() bool {
 	return s == JobDone || s == JobFailed || s == JobCancelled || s == JobLost
@@ -69,12 +75,13 @@ type Job struct {
 	MAC         string    `json:"mac" doc:"MAC of the node"`
 	SecretNames []string  `json:"secret_names,omitempty" doc:"Names of the secrets" nullable:"false"`
 	State       JobState  `json:"state" enum:"waiting,preparing,running,done,failed,cancelled,lost" doc:"waiting: the node has not got its plan. preparing: it fetches the image, and starts the kernel. running: the payload was started. done: it has ended, and all output has arrived. failed: it did not start, or was ended by its limits. cancelled: by an operator. lost: its end or a part of its output is not known, or its kernel did not start"`
-	Exit        *int      `json:"exit,omitempty" doc:"Exit code of the payload; absent: it has not ended, or was ended by a signal"`
+	Exit        *int      `json:"exit,omitempty" doc:"Exit code of the payload; 0 for one of kind kernel that reports none. Absent: it has not ended, or was ended by a signal"`
 	Signal      int       `json:"signal,omitempty" doc:"Signal that ended the payload"`
 	EndedBy     string    `json:"ended_by,omitempty" enum:"payload,timeout,cancel,memory,integrity,node,sled" doc:"What ended the job: the payload itself, the timeout, an operator, its memory limit, a block of its root that is not that of the image, the node, such as by a restart, or Sled, which could not start it"`
 	Code        int       `json:"code,omitempty" doc:"Exit code of the step that failed (contract/exit-codes.md)"`
 	Reason      Prose     `json:"reason,omitzero" doc:"Why it failed, is lost or waits"`
 	Digest      string    `json:"digest,omitempty" doc:"Digest of the image that the node got"`
+	Confirm     string    `json:"confirm,omitempty" enum:"http,console,none" doc:"How a payload of kind kernel reports that it has ended; none: the node comes back. Absent: the image is a container, or the node has not got its plan"`
 	Release     string    `json:"kernel_release,omitempty" doc:"Release of the kernel that the node got the plan on, as its facts report it" example:"6.12.107+deb13-amd64"`
 	Before      string    `json:"kernel_before,omitempty" doc:"Release of the kernel that started the kernel of the job" example:"6.1.0-56-cloud-amd64"`
 	Level       string    `json:"level,omitempty" doc:"Level at which the node was admitted when it got the plan"`

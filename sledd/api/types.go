@@ -146,6 +146,7 @@ type Run struct {
 	Detour     string `json:"detour,omitempty" doc:"What the plan interrupts the binding for, such as rescue; return: the node leaves it; absent: the plan follows the binding"`
 	After      string `json:"after,omitempty" enum:"hold,poweroff" doc:"What follows the detour; absent: the node continues as without it"`
 	Used       bool   `json:"used,omitempty" doc:"The kernel is that of a job with a kernel, settings or privileges: the node restarts before it does anything else"`
+	Payload    bool   `json:"payload,omitempty" doc:"A job has started a payload of kind kernel, which has the machine until that is restarted"`
 }
 
 // Progress is the progress of the running step.

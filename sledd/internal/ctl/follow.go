@@ -271,6 +271,9 @@ func jobEnd(j api.Job) string {
 		line += "; " + wording.Energy(j.Energy)
 	}
 	then := map[string]string{api.AfterHold: "waits in the Sled system", api.AfterPoweroff: "switches itself off"}[j.After]
+	if j.HasMachine() {
+		then = "needs a power cycle, as its payload has the machine"
+	}
 	return fmt.Sprintf("%s; %s %s", line, cmp.Or(j.Node, j.MAC), cmp.Or(then, "continues as before"))
 }
 

@@ -55,7 +55,8 @@ type runFlags struct {
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	command := &cobra.Command{
-		Use: "run {NODE | --label KEY=VALUE} IMAGE [-- COMMAND...]", Short: "Run a container image on a bare machine, once",
+		Use:   "run {NODE | --label KEY=VALUE} IMAGE [-- COMMAND...]",
+		Short: "Run a container image or a kernel on a machine, once",
 		Long: `Runs an image of kind root on a node as a container, from RAM. Its disks are
 not touched, and its binding continues afterwards. A node that waits in the
 Sled system starts at once, any other at its next boot; this command does not
@@ -64,6 +65,11 @@ switch power, playbooks/run.yml does. With --label, it takes a node that waits.
 Standard output and standard error are those of the payload, byte for byte, as
 it writes them; a terminal gets them unchanged. Lines of sledctl are on
 standard error. Ctrl-C sends SIGTERM to the payload, a second one SIGKILL.
+
+An image of kind kernel that is a payload, such as a memory test, is started
+instead of the Sled system. It ends by GET {confirm}?exit=N, by the text that
+its console shows, by the machine coming back, or by --timeout; what it prints
+is on the console alone. The node then needs a power cycle, unless it came back.
 
 With --kernel, the node starts the Sled system on that kernel first. After such
 a job, and one with --tune or --privileged, it restarts before it does anything
@@ -77,6 +83,7 @@ cannot be started.`,
   sledctl run -l rack=a memtester --artefact /out -d
   sledctl run n1 hpl-v3 --kernel debian-13-6.12.107 \
     --tune /sys/kernel/mm/transparent_hugepage/enabled=never -- ./xhpl 12800
+  sledctl run n1 memtest-6 --timeout 2h
   sledctl run n1 burn-in --interrupt --timeout 8h > result.txt`,
 		ValidArgsFunction: a.completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -104,7 +111,7 @@ func (f *runFlags) define(a *app, command *cobra.Command) {
 	flags.StringVar(&f.spec.Folder, "workdir", "", "working directory; default: that of the image")
 	flags.StringVarP(&f.spec.User, "user", "u", "", "user and group as numbers, UID:GID; default: those of the image")
 	flags.StringVar(&f.spec.Kernel, "kernel", "", "image of kind kernel to run on; default: that of the Sled system")
-	flags.StringArrayVar(&f.arguments, "kernel-argument", nil, "argument of that kernel (repeatable)")
+	flags.StringArrayVar(&f.arguments, "kernel-argument", nil, "argument of that kernel or a payload (repeatable)")
 	flags.StringArrayVar(&f.spec.Tune, "tune", nil, "PATH=VALUE below /sys or /proc/sys, set first (repeatable)")
 	flags.StringVar(&f.spec.Root, "root", "memory", "memory, or net: the image stays at the boot server, which exports it")
 	flags.BoolVar(&f.spec.Privileged, "privileged", false, "the payload is root on the node, with its devices but disks")

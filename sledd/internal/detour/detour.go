@@ -14,8 +14,11 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
 
-// Return marks the plan by which a node leaves a detour.
-const Return = "return"
+// Return marks the plan by which a node leaves a detour, OfJob that of a job.
+const (
+	Return = "return"
+	OfJob  = "job"
+)
 
 // Detour is what a node is to do instead of following its binding, as stored.
 type Detour struct {

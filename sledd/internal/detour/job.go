@@ -4,6 +4,7 @@ package detour
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/operand"
+	"github.com/sled-fleet/sled/sledd/internal/plan"
 	"github.com/sled-fleet/sled/sledd/internal/report"
 )
 
@@ -24,8 +26,27 @@ type Job struct {
 	Left   bool           `json:"left,omitempty"`           // the node has left to start that kernel
 	Kill   bool           `json:"kill,omitempty"`           // an operator does not wait for its grace
 	Upload string         `json:"upload,omitempty"`         // URL that its files are put below
-	Sealed string         `json:"sealed_secrets,omitempty"` // the secrets, if sledd has a key for them; secrets is empty then
+	Sealed string         `json:"sealed_secrets,omitempty"` // the secrets, if sledd has a key for them: instead of them
 }
+
+// Payload returns the kernel that takes the node over; nil: the job runs a container, or its image is not registered.
+func (j *Job) Payload() *api.Payload {
+	if j == nil || j.Source == nil {
+		return nil
+	}
+	return j.Source.Payload
+}
+
+// Jumped reports whether a payload of kind kernel was started.
+func (j *Job) Jumped() bool { return j.Payload() != nil && j.State == api.JobRunning }
+
+// PayloadSteps are those of a payload of kind kernel. confirm is the URL by which it reports its end, if it does so.
+func (j *Job) PayloadSteps(confirm string) []operand.Line {
+	return []operand.Line{fetch(j.Source, api.KernelImage), plan.Payload(*j.Payload(), j.Arguments, confirm)}
+}
+
+// Until is when a payload that was started is ended by its timeout.
+func (j *Job) Until() time.Time { return j.Started.Add(time.Duration(j.Timeout) * time.Second) }
 
 // Public returns the job as it is shown: without secrets.
 func (j *Job) Public() api.Job {
@@ -54,7 +75,7 @@ func (j *Job) SignalOf(id string) string {
 	return ""
 }
 
-func (j *Job) name() string { return "job" }
+func (j *Job) name() string { return OfJob }
 
 func (j *Job) state() string { return "taken by job " + j.ID }
 
@@ -62,6 +83,9 @@ func (j *Job) state() string { return "taken by job " + j.ID }
 func (j *Job) steps() []operand.Line {
 	if j.Source == nil {
 		return nil
+	}
+	if j.Payload() != nil {
+		return j.PayloadSteps("")
 	}
 	if j.On != nil && j.KernelUp.IsZero() {
 		start := []operand.Pair{{Key: "as", Value: "system"}}
@@ -152,22 +176,45 @@ func Text(j api.Job) string {
 }
 
 // CheckImage refuses an image that a node cannot run as a job.
-func CheckImage(job api.JobSpec, image api.ImageSpec, node api.NodeSpec) error {
+func CheckImage(job api.Job, image api.ImageSpec, node api.NodeSpec) error {
 	has, wants := cmp.Or(image.Architecture, x86), cmp.Or(node.Architecture, x86)
 	container := cmp.Or(image.Container, &api.Container{})
 	switch {
-	case image.Payload != nil:
-		return fmt.Errorf("image %s (%s) is a payload: jobs run images of kind root only, and a binding starts this one",
-			image.Name, image.KindText())
-	case image.Holds() != api.RootImage:
-		return fmt.Errorf("image %s has kind %s, and jobs run images of kind root", image.Name, image.Holds())
+	case image.Payload == nil && image.Holds() != api.RootImage:
+		return fmt.Errorf("image %s has kind %s, and jobs run images of kind root and payloads of kind kernel", image.Name,
+			image.Holds())
 	case has != wants:
 		return fmt.Errorf("image %s is for %s, node %s is %s", image.Name, has, node.Name, wants)
+	case image.Payload != nil:
+		return checkPayload(job, image)
+	case job.Arguments != "" && job.Kernel == "":
+		return errors.New("a job without a kernel runs on the one that has started already: name the kernel that gets the " +
+			"arguments, or leave kernel_arguments out")
 	case len(job.Entrypoint)+len(job.Command)+len(container.Entrypoint)+len(container.Command) == 0:
 		return fmt.Errorf("image %s has neither an entry point nor a command: give one to the job", image.Name)
 	case job.Root == api.NetRoot && image.NFS == "":
 		return fmt.Errorf("image %s is on no NFS export, and root net reads it there: publish it with image_nfs "+
 			"(docs/run.md), or leave out root", image.Name)
+	}
+	return nil
+}
+
+// checkPayload refuses what only a container has.
+func checkPayload(job api.Job, image api.ImageSpec) error {
+	for _, one := range []struct {
+		name string
+		set  bool
+	}{
+		{"entrypoint", len(job.Entrypoint) > 0}, {"command", len(job.Command) > 0},
+		{"environment", len(job.Environment) > 0}, {"folder", job.Folder != ""}, {"user", job.User != ""},
+		{"secrets", len(job.SecretNames) > 0}, {"kernel", job.Kernel != ""}, {"tune", len(job.Tune) > 0},
+		{"root net", job.Root == api.NetRoot}, {"privileged", job.Privileged}, {"artefacts", len(job.Artefacts) > 0},
+		{"after hold", job.After == api.AfterHold},
+	} {
+		if one.set {
+			return fmt.Errorf("image %s (%s) takes the whole node over, and is no container: leave %s out", image.Name,
+				image.KindText(), one.name)
+		}
 	}
 	return nil
 }

@@ -20,14 +20,15 @@ func TestARootOnNFS(t *testing.T) {
 	for _, c := range []struct{ root, nfs, want string }{
 		{"", "", ""}, {"memory", export, ""}, {api.NetRoot, export, export}, {api.NetRoot, "", "refused"},
 	} {
-		job, image := api.JobSpec{Root: c.root, Command: []string{"true"}}, api.ImageSpec{Kind: api.RootImage, NFS: c.nfs}
+		job := api.Job{JobSpec: api.JobSpec{Root: c.root, Command: []string{"true"}}}
+		image := api.ImageSpec{Kind: api.RootImage, NFS: c.nfs}
 		got := ""
 		if err := detour.CheckImage(job, image, api.NodeSpec{}); err != nil {
 			if got = "refused"; !strings.Contains(err.Error(), "image_nfs") {
 				t.Errorf("without a remedy: %v", err)
 			}
 		} else {
-			plan, _ := (&detour.Detour{Job: &detour.Job{Job: api.Job{JobSpec: job}, Source: &image}}).Next(detour.Node{}, 0)
+			plan, _ := (&detour.Detour{Job: &detour.Job{Job: job, Source: &image}}).Next(detour.Node{}, 0)
 			at := slices.IndexFunc(plan.Steps[0].Operands, func(pair operand.Pair) bool { return pair.Key == "nfs" })
 			if at >= 0 {
 				got = plan.Steps[0].Operands[at].Value
@@ -52,12 +53,31 @@ func TestWhatEndsAJobThatFailed(t *testing.T) {
 	}
 }
 
-func TestNoJobOfAPayload(t *testing.T) {
+// A payload takes the node over: it is no kernel that a job runs on, and has nothing of a container.
+func TestWhatAPayloadIsNot(t *testing.T) {
 	image := api.ImageSpec{Name: "memtest", Kind: api.KernelImage, Payload: &api.Payload{Format: api.FormatLinux}}
-	for _, err := range []error{detour.CheckImage(api.JobSpec{}, image, api.NodeSpec{}),
-		detour.CheckKernel(api.JobSpec{}, image, api.NodeSpec{}, nil)} {
-		if err == nil || !strings.Contains(err.Error(), "image memtest (kernel, linux) is a payload") {
-			t.Error(err)
+	err := detour.CheckKernel(api.JobSpec{}, image, api.NodeSpec{}, nil)
+	if err == nil || !strings.Contains(err.Error(), "image memtest (kernel, linux) is a payload") {
+		t.Error(err)
+	}
+	fits := api.Job{JobSpec: api.JobSpec{Arguments: "quiet", Timeout: 60, After: api.AfterPoweroff}}
+	if err := detour.CheckImage(fits, image, api.NodeSpec{}); err != nil {
+		t.Error(err)
+	}
+	for name, spec := range map[string]api.JobSpec{
+		"entrypoint": {Entrypoint: []string{"a"}}, "command": {Command: []string{"a"}},
+		"environment": {Environment: []string{"A=b"}}, "folder": {Folder: "/a"}, "user": {User: "1:1"},
+		"kernel": {Kernel: "k"}, "tune": {Tune: []string{"/sys/a=b"}}, "root net": {Root: api.NetRoot},
+		"privileged": {Privileged: true}, "artefacts": {Artefacts: []string{"/a"}}, "after hold": {After: api.AfterHold},
+		"secrets": {},
+	} {
+		job := api.Job{JobSpec: spec}
+		if name == "secrets" {
+			job.SecretNames = []string{"key"} // as they may be sealed
+		}
+		err := detour.CheckImage(job, image, api.NodeSpec{})
+		if want := "and is no container: leave " + name + " out"; err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

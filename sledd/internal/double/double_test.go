@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,12 @@ import (
 // machine switches double n1 on inside the test; what is given back cuts its power.
 func machine(t *testing.T, s *sleddtest.Sledd, dir, settings string) func() {
 	t.Helper()
+	return recorded(t, s, dir, settings, io.Discard)
+}
+
+// recorded is such a machine whose console is recorded.
+func recorded(t *testing.T, s *sleddtest.Sledd, dir, settings string, record io.Writer) func() {
+	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, "defaults.yaml"),
 		fmt.Appendf(nil, "server: %s\nstep_seconds: 0.02\ndisk: LAB-0001\n%s", s.URL, settings), 0o600); err != nil {
 		t.Fatal(err)
@@ -33,7 +40,7 @@ func machine(t *testing.T, s *sleddtest.Sledd, dir, settings string) func() {
 	var console bytes.Buffer
 	ended := make(chan struct{})
 	go func() {
-		_ = m.Run(ctx, &console)
+		_ = m.Run(ctx, io.MultiWriter(&console, record))
 		close(ended)
 	}()
 	t.Cleanup(func() {

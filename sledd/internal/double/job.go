@@ -27,6 +27,7 @@ type Payload struct {
 	Output  int     `json:"output"` // bytes of standard output, as Printed makes them
 	Errors  int     `json:"errors"` // bytes of standard error
 	Prints  string  `json:"prints"` // by a kernel, on its console
+	Back    bool    `json:"back"`   // a kernel restarts the machine, without a confirmation
 	Forges  bool    `json:"forges"` // the files at the boot server are others than the report states
 	Folder  string  `json:"folder"` // where files are stored, once sledd permits it; empty: put to the URL of the plan
 }
@@ -194,5 +195,6 @@ func (n *node) store(ctx context.Context, _, id, name string, text []byte) (bool
 
 // refused reports whether a step is not run because sledd refused its beginning: the next plan is requested.
 func refused(err error, p plan.Plan) bool {
-	return errors.Is(err, errToken) && p.Steps[len(p.Steps)-1].Word == "run"
+	last := p.Steps[len(p.Steps)-1].Word
+	return errors.Is(err, errToken) && (last == "run" || last == "start")
 }

@@ -26,15 +26,23 @@ func (n *node) keep(name, content string) error {
 	return nil
 }
 
-// own is a payload that the machine is bound to: it confirms as the plan states, then runs until it is switched off.
+// own is a payload: it confirms as the plan states, then runs until it is switched off. Nil: it restarts the machine.
 func (n *node) own(ctx context.Context, confirm string) error {
 	hangs, err := n.count("hang_at_kexec", n.Settings.HangAtKexec)
 	if err != nil {
 		return err
 	}
 	n.say("payload starts")
+	if err := n.write("ran", n.read("ran")+"kernel\n"); err != nil {
+		return err
+	}
+	if err := pause(ctx, seconds(n.Settings.Payload.Seconds)); err != nil {
+		return err
+	}
 	if hangs {
 		n.say("hangs: hang_at_kexec")
+	} else if n.Settings.Payload.Back {
+		return nil
 	} else if err := n.up(ctx, confirm); err != nil {
 		return err
 	}
@@ -49,6 +57,9 @@ func (n *node) up(ctx context.Context, confirm string) error {
 	}
 	if confirm != "" {
 		_, token, _ := strings.Cut(confirm, "/up/")
+		if exit := n.Settings.Payload.Exit; exit != 0 {
+			token += fmt.Sprintf("?exit=%d", exit)
+		}
 		status, text, err := n.ask(ctx, http.MethodGet, "/up/"+token, "", "")
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ func (h *Hub) phase(kv store.KV, deleted bool) {
 	if since := status.OverdueSince(); !since.IsZero() {
 		h.due[mac] = since
 	}
-	if status.Phase == api.Starting && status.Memory {
+	if status.Phase == api.Starting && status.Memory || status.Phase == api.Running && status.Run.Payload {
 		h.starting[mac] = true
 	}
 	if status.Phase == api.Discovered {
@@ -51,7 +51,7 @@ func (h *Hub) Discovered() []Discovered {
 	return slices.Collect(maps.Values(h.found))
 }
 
-// Starting returns the nodes whose system was started from memory, and has not confirmed.
+// Starting returns the nodes that have started a system from memory, or the payload of a job, until it confirms.
 func (h *Hub) Starting() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -4,7 +4,6 @@ package fleet
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,7 +177,7 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 	if spec.Image != "" && image == nil {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s does not exist", spec.Image))
 	}
-	if err := cmp.Or(tx.checkMemory(spec, image), tx.checkConsole(spec, image)); err != nil {
+	if err := tx.checkMemory(spec, image); err != nil {
 		return err
 	}
 	if spec.Image != "" && architecture(image.Architecture) != architecture(tx.Node().Architecture) {

@@ -109,7 +109,7 @@ func (f *Fleet) Job(ctx context.Context, id string) (job api.Job, err error) {
 }
 
 // CancelJob ends a job that was not started. The payload of one that was gets SIGTERM, with a second request SIGKILL. A
-// third one does not wait for the node.
+// third one does not wait for the node. A payload of kind kernel gets no signal.
 func (f *Fleet) CancelJob(ctx context.Context, id string) (api.Job, error) {
 	var job api.Job
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
@@ -137,7 +137,7 @@ func (f *Fleet) CancelJob(ctx context.Context, id string) (api.Job, error) {
 // cancelJob cancels the job of the node.
 func (tx *nodeTx) cancelJob() api.Job {
 	stored := tx.Job()
-	if stored.State == api.JobWaiting || stored.Kill {
+	if stored.State == api.JobWaiting || stored.Kill || stored.Jumped() { // nothing of Sled runs beside a payload
 		ended := stored.Finish(api.JobCancelled, "cancel", api.Prose{}, tx.Now)
 		ended.Cancelled = cmp.Or(ended.Cancelled, tx.Now)
 		tx.EndJob(ended)

@@ -69,7 +69,7 @@ func (f *Fleet) putJob(ctx context.Context, address string, job detour.Job,
 		if err := may(tx, job.JobSpec); err != nil {
 			return err
 		}
-		if err := tx.checkJobImages(ctx, job.JobSpec); err != nil {
+		if err := tx.checkJobImages(ctx, job.Job); err != nil {
 			return err
 		}
 		job.MAC, job.Node = tx.MAC, tx.Node().Name
@@ -120,8 +120,8 @@ func (f *Fleet) placeJob(ctx context.Context, job detour.Job) (api.Job, error) {
 // waits refuses a job on a node that does not wait in the Sled system for whatever comes.
 func (tx *nodeTx) waits(spec api.JobSpec) error {
 	status := tx.Status()
-	if status.Phase != api.Idle && status.Phase != api.Wiped || tx.Now.Sub(status.Seen) > waitingSince ||
-		tx.Binding() != nil && !tx.Satisfied() {
+	if status.Phase != api.Idle && status.Phase != api.Wiped || status.Run.Payload ||
+		tx.Now.Sub(status.Seen) > waitingSince || tx.Binding() != nil && !tx.Satisfied() {
 		return refusal.New(refusal.Conflict, "node %s does not wait", tx.NameOr(tx.MAC))
 	}
 	for name, value := range spec.Labels {
@@ -170,10 +170,13 @@ func bound(tx *nodetx.Tx) string {
 }
 
 // checkJobImages refuses an image that the node cannot run. One that is not registered is waited for.
-func (tx *nodeTx) checkJobImages(ctx context.Context, spec api.JobSpec) error {
+func (tx *nodeTx) checkJobImages(ctx context.Context, spec api.Job) error {
 	if image := tx.Image(); image != nil {
 		if err := detour.CheckImage(spec, image.ImageSpec, tx.Spec()); err != nil {
 			return refusal.Value("body.image", spec.Image, err)
+		}
+		if err := cmp.Or(tx.checkMachine(image), tx.checkConsole(image)); err != nil && image.Payload != nil {
+			return err
 		}
 	}
 	if spec.Kernel == "" {
@@ -184,7 +187,7 @@ func (tx *nodeTx) checkJobImages(ctx context.Context, spec api.JobSpec) error {
 		return nil
 	}
 	if err == nil {
-		if err = detour.CheckKernel(spec, kernel.ImageSpec, tx.Spec(), tx.Facts()); err != nil {
+		if err = detour.CheckKernel(spec.JobSpec, kernel.ImageSpec, tx.Spec(), tx.Facts()); err != nil {
 			err = refusal.Value("body.kernel", spec.Kernel, err)
 		}
 	}

@@ -65,13 +65,9 @@ func checkJob(spec api.JobSpec) error {
 
 // checkKernel refuses arguments that are those of the Sled system, and settings elsewhere than in the kernel.
 func checkKernel(spec api.JobSpec) error {
-	if spec.Arguments != "" && spec.Kernel == "" {
-		return refusal.Value("body.kernel_arguments", spec.Arguments, errors.New("a job without a kernel runs on the one "+
-			"that has started already: name the kernel that gets the arguments"))
-	}
 	for _, word := range strings.Fields(spec.Arguments) {
 		name, _, _ := strings.Cut(word, "=")
-		if reserved.MatchString(name) {
+		if spec.Kernel != "" && reserved.MatchString(name) {
 			return refusal.Value("body.kernel_arguments", word, errors.New("arguments of the Sled system cannot be given: "+
 				"sled.*, init, rdinit, root, BOOTIF and --"))
 		}

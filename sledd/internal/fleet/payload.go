@@ -81,7 +81,7 @@ func (tx *nodeTx) checkMemory(spec api.BindingSpec, image *api.Image) error {
 				image.KindText(), one.why, one.name))
 		}
 	}
-	return tx.checkMachine(image)
+	return cmp.Or(tx.checkMachine(image), tx.checkConsole(image))
 }
 
 // checkMachine refuses an image that runs from memory of which the machine has reported that it cannot start it. It
@@ -110,12 +110,12 @@ func (tx *nodeTx) checkMachine(image *api.Image) error {
 }
 
 // checkConsole refuses a payload that confirms by a console that nobody records.
-func (tx *nodeTx) checkConsole(spec api.BindingSpec, image *api.Image) error {
-	if spec.Image == "" || image.Payload == nil || image.Payload.Confirm != api.ConfirmConsole {
+func (tx *nodeTx) checkConsole(image *api.Image) error {
+	if image == nil || image.Payload == nil || image.Payload.Confirm != api.ConfirmConsole {
 		return nil
 	}
 	if recorded := tx.fleet.Recorded; recorded == nil || !recorded(tx.MAC) {
-		return refusal.Value("body.image", spec.Image, fmt.Errorf(
+		return refusal.Value("body.image", image.Name, fmt.Errorf(
 			"image %s confirms by the console, and that of node %s is not recorded (docs/troubleshooting.md, Consoles)",
 			image.Name, tx.Node().Name))
 	}

@@ -20,6 +20,10 @@ func (f *Fleet) waitOf(tx *nodetx.Tx, state admission.State, shown api.Node) *ap
 			return wait
 		}
 	}
+	if job := tx.Job(); job.Jumped() {
+		return &api.Wait{Kind: api.WaitsForPayload, For: "the end of its job, whose payload confirms by " + job.Confirm,
+			Until: job.Until()}
+	}
 	if payload := tx.Awaited(); payload != nil {
 		return &api.Wait{Kind: api.WaitsForPayload, For: "its payload, which confirms by " + payload.Confirm,
 			Until: payload.Until(status.Since)}
@@ -40,6 +44,9 @@ func (f *Fleet) waitOf(tx *nodetx.Tx, state admission.State, shown api.Node) *ap
 	waits := job != nil && job.State == api.JobWaiting
 	if waits && !job.Reason.IsZero() {
 		return &api.Wait{Kind: api.WaitsForImage, For: "its job: " + job.Reason.String()}
+	}
+	if status.Run.Payload && tx.Detour() == nil {
+		return &api.Wait{Kind: api.WaitsForBoot, For: "its next boot, as the payload of its job has the machine"}
 	}
 	bound := shown.Binding != nil && shown.Binding.Generation > status.Generation && tx.Detour() == nil
 	if (bound || waits) && (status.Phase == "" || status.Phase.Installed() || status.Phase == api.Captured) {

@@ -5,12 +5,39 @@ package intake
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 )
+
+// awaited is the wait for a payload that was started.
+type awaited struct {
+	tx           *nodetx.Tx
+	confirm      string // how it confirms
+	text         string // that its console shows then
+	since, until time.Time
+	confirmed    func(tx *nodeTx)
+	over         func(tx *nodeTx)
+}
+
+// await returns the wait of a node; nil: it waits for no payload.
+func (c *consoles) await(tx *nodetx.Tx) *awaited {
+	if job := tx.Job(); job.Jumped() {
+		return &awaited{tx, job.Confirm, job.Payload().Console, job.Started, job.Until(),
+			func(tx *nodeTx) { tx.endPayload(api.JobDone, endedByPayload, "", 0) },
+			func(tx *nodeTx) { tx.payloadOver(c.directory) }}
+	}
+	payload, since := tx.Awaited(), tx.Status().Since
+	if payload == nil {
+		return nil
+	}
+	return &awaited{tx, payload.Confirm, payload.Console, since, payload.Until(since),
+		func(tx *nodeTx) { tx.confirmed("by console") },
+		func(tx *nodeTx) { tx.unheard(c.directory) }}
+}
 
 // payloads ends the wait for those that have started: by what their console shows, or by their timeout.
 func (c *consoles) payloads(ctx context.Context) error {
@@ -19,34 +46,34 @@ func (c *consoles) payloads(ctx context.Context) error {
 		c.words = searched{}
 		return nil
 	}
-	nodes, err := c.in.DB.LoadMany(ctx, addresses, nodetx.Status, nodetx.BindingOf)
+	nodes, err := c.in.DB.LoadMany(ctx, addresses, nodetx.Status, nodetx.BindingOf, nodetx.DetourOf)
 	if err != nil {
 		return err
 	}
-	awaited, listened := map[string]*nodetx.Tx{}, []string{}
+	waits, listened := map[string]*awaited{}, []string{}
 	for _, tx := range nodes {
-		payload := tx.Awaited()
-		if payload == nil {
+		wait := c.await(tx)
+		if wait == nil {
 			continue
 		}
-		awaited[tx.MAC] = tx
-		if payload.Confirm == api.ConfirmConsole {
+		waits[tx.MAC] = wait
+		if wait.confirm == api.ConfirmConsole {
 			listened = append(listened, tx.MAC)
 		}
 	}
 	c.each(ctx, &c.words, listened, func(address string, text []byte) error {
-		tx := awaited[address]
-		if !console.Shows(text, tx.Status().Since, tx.Awaited().Console) {
+		wait := waits[address]
+		if !console.Shows(text, wait.since, wait.text) {
 			return nil
 		}
-		delete(awaited, address)
-		return c.in.settle(ctx, tx, func(tx *nodeTx) { tx.confirmed("by console") })
+		delete(waits, address)
+		return c.settle(ctx, wait, wait.confirmed)
 	})
-	for _, tx := range awaited {
-		if !tx.Now.After(tx.Awaited().Until(tx.Status().Since)) {
+	for _, wait := range waits {
+		if !wait.tx.Now.After(wait.until) {
 			continue
 		}
-		if err := c.in.settle(ctx, tx, func(tx *nodeTx) { tx.unheard(c.directory) }); err != nil {
+		if err := c.settle(ctx, wait, wait.over); err != nil {
 			return err
 		}
 	}
@@ -54,11 +81,11 @@ func (c *consoles) payloads(ctx context.Context) error {
 }
 
 // settle ends the wait for the payload of a node, unless it has ended since the node was read.
-func (in *Intake) settle(ctx context.Context, seen *nodetx.Tx, end func(tx *nodeTx)) error {
+func (c *consoles) settle(ctx context.Context, seen *awaited, end func(tx *nodeTx)) error {
 	ctx, cancel := context.WithTimeout(ctx, consoleTime)
 	defer cancel()
-	return in.update(ctx, seen.MAC, nil, func(tx *nodeTx) error {
-		if tx.Awaited() != nil && tx.Status().Since.Equal(seen.Status().Since) {
+	return c.in.update(ctx, seen.tx.MAC, nil, func(tx *nodeTx) error {
+		if now := c.await(tx.Tx); now != nil && now.since.Equal(seen.since) {
 			end(tx)
 		}
 		return nil

@@ -93,7 +93,7 @@ func TestATokenOfAPayloadExpires(t *testing.T) {
 		r.does(api.Fetching, start(1, "fetch"), end(1, "fetch", 0), start(2, "start"))
 		r.does(api.Starting, end(2, "start", 0))
 		_, token, _ := strings.Cut(text, "/up/")
-		err := r.after(age).Up(t.Context(), token)
+		err := r.after(age).Up(t.Context(), token, 0)
 		if refusal.Is(err, refusal.NotFound) != expired || !expired && err != nil {
 			t.Errorf("after %s: %v", age, err)
 		}

@@ -29,6 +29,9 @@ func (in *Intake) issueDetour(tx *nodeTx, next detour.Plan, record *token.Record
 	if len(next.Steps) == 0 {
 		return nil
 	}
+	if next.Detour == detour.OfJob && tx.Job().Payload() != nil {
+		next.Steps = tx.Job().PayloadSteps(in.confirmURL(tx, record, next.Generation))
+	}
 	desired, err := plan.Render(plan.Request{Generation: next.Generation, Run: tx.nextRun(), Steps: next.Steps,
 		Node: tx.Spec(), Site: in.site()})
 	if err != nil {

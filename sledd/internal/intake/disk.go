@@ -13,13 +13,14 @@ import (
 // installed system confirms with a token that one of them fetched, a payload with one of them.
 func (tx *nodeTx) noteWrite(claim string, generation int64, line report.Line) {
 	step, _ := plan.VerbOf(line.Verb)
-	brings := line.Verb == "write" || line.Verb == "fetch" && tx.Status().Run.Detour == ""
+	job := tx.Job().Payload() != nil
+	brings := line.Verb == "write" || line.Verb == "fetch" && (tx.Status().Run.Detour == "" || job)
 	written := line.Kind == report.End && brings && line.Code == 0
 	if !written && (line.Kind != report.Begin || !step.Changes && !brings) {
 		return
 	}
 	for i, record := range tx.Tokens() {
-		confirms := record.Purpose == token.Boot || record.Purpose == token.Payload
+		confirms := record.Purpose == token.Boot && !job || record.Purpose == token.Payload
 		if confirms && record.Claim == claim && record.Generation == generation {
 			tx.Tokens()[i].Unwritten = !written
 		}

@@ -3,6 +3,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -33,6 +34,8 @@ func (tx *nodeTx) restartedJob() {
 	case job == nil:
 	case !job.Cancelled.IsZero():
 		tx.EndJob(job.Finish(api.JobCancelled, "cancel", api.Prose{}, tx.Now))
+	case job.Jumped():
+		tx.payloadCameBack()
 	case job.State == api.JobRunning:
 		tx.EndJob(job.Finish(api.JobLost, "node", nodetext.Clean("the node restarted while the payload ran"), tx.Now))
 	case !job.KernelUp.IsZero():
@@ -73,7 +76,7 @@ func (in *Intake) readyJob(ctx context.Context, tx *nodeTx, given int64,
 		return false, tx.Now.Add(imagePause), nil
 	}
 	facts, _ := tx.seenIn(tx.bootOf(record.Claim))
-	err = detour.CheckImage(job.JobSpec, *image, tx.Spec())
+	err = detour.CheckImage(job.Job, *image, tx.Spec())
 	if err == nil && kernel != nil {
 		err = detour.CheckKernel(job.JobSpec, *kernel, tx.Spec(), facts)
 	}
@@ -157,6 +160,9 @@ func (tx *nodeTx) issuedJob(run int64) {
 	again := tx.Job().State == api.JobPreparing
 	tx.changeJob(func(job *detour.Job) {
 		job.Run, job.State = run, api.JobPreparing
+		if payload := job.Payload(); payload != nil {
+			job.Confirm = cmp.Or(payload.Confirm, api.ConfirmNone)
+		}
 		if job.Prepared.IsZero() {
 			job.Prepared = tx.Now
 		}
@@ -174,7 +180,9 @@ func (tx *nodeTx) ofJob(sent report.Report) bool { return tx.Job() != nil && tx.
 
 // mayRun refuses that a payload is started of a job that was cancelled.
 func (tx *nodeTx) mayRun(sent report.Report, line report.Line) error {
-	if line.Kind != report.Begin || line.Verb != "run" || tx.ofJob(sent) && tx.Job().Cancelled.IsZero() {
+	last := line.Verb == "run" || line.Verb == "start" && tx.Status().Run.Detour == detour.OfJob &&
+		(!tx.ofJob(sent) || tx.Job().Payload() != nil)
+	if line.Kind != report.Begin || !last || tx.ofJob(sent) && tx.Job().Cancelled.IsZero() {
 		return nil
 	}
 	return refusal.New(refusal.Forbidden, "the job of run %d was cancelled, or has ended: it is not started", sent.Run)
@@ -183,6 +191,8 @@ func (tx *nodeTx) mayRun(sent report.Report, line report.Line) error {
 // applyJobLine applies a report line of a plan of a job.
 func (tx *nodeTx) applyJobLine(line report.Line) {
 	switch {
+	case line.Verb == "start" && tx.Job().Payload() != nil:
+		tx.applyPayloadLine(line)
 	case line.Kind == report.End && line.Verb == "start" && line.Code == 0:
 		tx.changeJob(func(job *detour.Job) { job.Left = true })
 	case line.Kind == report.End && detour.Last(line):

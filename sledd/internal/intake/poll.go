@@ -187,7 +187,7 @@ func (in *Intake) issuePlan(ctx context.Context, tx *nodeTx, wanted plan.Request
 		}
 	}
 	if wanted.Confirms() {
-		wanted.Confirm = in.confirmURL(tx, record)
+		wanted.Confirm = in.confirmURL(tx, record, tx.Generation())
 	}
 	if wanted.Receivers, err = in.receivers(ctx, tx, wanted); err != nil {
 		return err

@@ -52,7 +52,7 @@ func (in *Intake) EndSilent(ctx context.Context, consoles console.Directory) err
 // endSilent ends the job of the node if it is silent for too long.
 func (tx *nodeTx) endSilent(consoles console.Directory) {
 	job := tx.Job()
-	if job == nil || job.State == api.JobWaiting {
+	if job == nil || job.State == api.JobWaiting || job.Jumped() {
 		return
 	}
 	limit := silence(job)

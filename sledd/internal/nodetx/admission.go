@@ -61,7 +61,7 @@ func (p Policy) node(tx *Tx) admission.Node {
 	}
 	return admission.Node{Level: level, Generation: tx.Generation(), Local: tx.BootsDisk(),
 		Unfinished: tx.Detour() != nil || tx.Binding() != nil && !tx.Satisfied(),
-		Payload:    tx.Job() != nil && tx.Job().State == api.JobRunning || tx.runsPayload(),
+		Payload:    tx.Job() != nil && tx.Job().State == api.JobRunning || tx.Status().Run.Payload || tx.runsPayload(),
 		Memory:     tx.Binding().Memory(),
 		Harmless:   tx.Detour() == nil && tx.Binding().Harmless() && !tx.HandsOver(),
 		Start:      max(tx.Admission().Slowest(), p.Starts.of(tx.MAC))}

@@ -10,6 +10,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
+	"github.com/sled-fleet/sled/sledd/internal/token"
 )
 
 // ActiveJob is what is stored under the id of a job until it has ended: which node has it.
@@ -29,6 +30,7 @@ func (tx *Tx) Job() *detour.Job {
 func (tx *Tx) EndJob(ended api.Job) {
 	left := *tx.Detour()
 	left.Job = nil
+	tx.SetTokens(token.Without(tx.Tokens(), token.Payload))
 	tx.Writes.Put(key.Jobs+ended.ID, Encode(ended))
 	tx.SetDetour(left)
 	tx.AddJobEvent(ended)

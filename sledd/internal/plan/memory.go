@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/operand"
 )
 
 // start adds the steps that start an image from memory. No disk is touched.
@@ -18,17 +19,23 @@ func (p *Plan) start(r Request, upload string) {
 		return
 	}
 	p.add("fetch", nil, append(imaged(binding, r.Image, upload), "as", "kernel")...)
-	operands := []string{"as", "kernel", "format", payload.Format}
+	p.Steps = append(p.Steps, Payload(*payload, binding.KernelArguments, r.Confirm))
+}
+
+// Payload is the step that starts a payload, with more arguments than its own. confirm is the URL by which it confirms,
+// if it does so; empty: it is not known yet.
+func Payload(payload api.Payload, more, confirm string) operand.Line {
+	operands := []operand.Pair{{Key: "as", Value: "kernel"}, {Key: "format", Value: payload.Format}}
 	if payload.RealMode {
-		operands = append(operands, "real_mode", "yes")
+		operands = append(operands, operand.Pair{Key: "real_mode", Value: "yes"})
 	}
-	if arguments := strings.TrimSpace(payload.Arguments + " " + binding.KernelArguments); arguments != "" {
-		operands = append(operands, "append", arguments)
+	if arguments := strings.TrimSpace(payload.Arguments + " " + more); arguments != "" {
+		operands = append(operands, operand.Pair{Key: "append", Value: arguments})
 	}
-	if payload.Confirm == api.ConfirmHTTP && r.Confirm != "" {
-		operands = append(operands, "confirm", r.Confirm)
+	if payload.Confirm == api.ConfirmHTTP && confirm != "" {
+		operands = append(operands, operand.Pair{Key: "confirm", Value: confirm})
 	}
-	p.add("start", nil, operands...)
+	return operand.Line{Word: "start", Operands: operands}
 }
 
 // Confirms reports whether the plan is that of a payload that requests a URL once it runs.

@@ -101,6 +101,33 @@ func TestPayloadConfirmsByHTTP(t *testing.T) {
 	s.boots(systemScript) // it waits there
 }
 
+// A payload as a job reports its end with an exit code, once.
+func TestPayloadOfAJobEndsByHTTP(t *testing.T) {
+	s := fresh(t)
+	s.Declare(1)
+	s.payload("http", "")
+	s.admin(http.StatusNoContent, "DELETE", "/v1/bindings/n1", nil)
+	job := as[api.Job](t, s.admin(http.StatusCreated, "POST", "/v1/jobs", api.JobSpec{Node: "n1", Image: "p-http"}))
+	path := leap(t, s.Machine(1))
+	for query, want := range map[string]int{"?exit=256": 400, "?exit=-1": 400, "?exit=x": 400} {
+		if got := s.Ask("GET", path+query, "", ""); got.Status != want || !strings.Contains(got.Body, "from 0 to 255") {
+			t.Errorf("%s: %d: %s", query, got.Status, got.Body)
+		}
+	}
+	for i, want := range []int{200, 404} {
+		if got := s.Ask("GET", path+"?exit=9", "", ""); got.Status != want {
+			t.Errorf("request %d: %d: %s", i, got.Status, got.Body)
+		}
+	}
+	ended := as[api.Job](t, s.admin(http.StatusOK, "GET", "/v1/jobs/"+job.ID, nil))
+	if ended.State != api.JobDone || ended.Exit == nil || *ended.Exit != 9 || !ended.HasMachine() {
+		t.Errorf("%+v", ended)
+	}
+	if wait := s.Node(1).Wait; wait == nil || !strings.Contains(wait.For, "the payload of its job has the machine") {
+		t.Errorf("it waits for %+v", wait)
+	}
+}
+
 func TestPayloadConfirmsTooEarly(t *testing.T) {
 	s := fresh(t)
 	s.Declare(1)

@@ -41,7 +41,7 @@ func (r *run) Schema(_ context.Context, _ action.SchemaRequest, response *action
 	all := attributes()
 	all["image"] = schema.StringAttribute{Required: true,
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
-		MarkdownDescription: "Name of an image of kind `root`."}
+		MarkdownDescription: "Name of an image of kind `root`, or of a payload of kind `kernel`."}
 	all["command"] = schema.ListAttribute{Optional: true, ElementType: types.StringType,
 		Validators:          []validator.List{listvalidator.NoNullValues()},
 		MarkdownDescription: "Arguments, or the whole command without an entry point; default: those of the image."}
@@ -50,7 +50,7 @@ func (r *run) Schema(_ context.Context, _ action.SchemaRequest, response *action
 		MarkdownDescription: "Name of an image of kind `kernel`, on which the payload runs; default: the kernel of the " +
 			"Sled system."}
 	all["kernel_arguments"] = schema.StringAttribute{Optional: true,
-		MarkdownDescription: "Arguments of that kernel."}
+		MarkdownDescription: "Arguments of that kernel, or of a payload."}
 	all["tune"] = schema.ListAttribute{Optional: true, ElementType: types.StringType,
 		Validators: []validator.List{listvalidator.NoNullValues()},
 		MarkdownDescription: "Settings of the kernel, each as `PATH=VALUE` with a path below `/sys` or `/proc/sys`, set " +
@@ -67,8 +67,9 @@ func (r *run) Schema(_ context.Context, _ action.SchemaRequest, response *action
 	all["wait"] = schema.BoolAttribute{Optional: true,
 		MarkdownDescription: "`false` does not wait for the end of the jobs. Else an exit code but 0 is an error."}
 	response.Schema = schema.Schema{Attributes: all,
-		MarkdownDescription: "Runs a container image on machines once, from RAM, as `sledctl run` does: no disk is touched " +
-			"and what the machines do otherwise continues afterwards. Power is not switched. Needs Terraform 1.14."}
+		MarkdownDescription: "Runs a container image or a kernel on machines once, from RAM, as `sledctl run` does: no " +
+			"disk is touched and what the machines do otherwise continues afterwards. Power is not switched. Needs " +
+			"Terraform 1.14."}
 }
 
 // wanted is the configuration, of which unknown values are left out.

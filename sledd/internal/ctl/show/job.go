@@ -59,7 +59,8 @@ func (p *Printer) Job(j api.Job) {
 	}
 	rows := [][2]string{
 		{"id", j.ID}, {"node", wording.Clean(j.Node)}, {"image", j.Image}, {"state", string(j.State)},
-		{"reason", j.Reason.String()}, {"exit", exitOf(j)}, {"ended by", j.EndedBy}, {"seconds", lasted(j)},
+		{"reason", j.Reason.String()}, {"exit", exitOf(j)}, {"ended by", j.EndedBy}, {"confirms by", j.Confirm},
+		{"seconds", lasted(j)},
 		{"energy", wording.Energy(j.Energy)}, {"meter", meter(j.Energy)},
 		{"entry point", words(j.Entrypoint)}, {"command", words(j.Command)}, {"environment", words(j.Environment)},
 		{"kernel", j.Kernel}, {"release", j.Release}, {"kernel arguments", wording.Clean(j.Arguments)},
