@@ -138,18 +138,18 @@ network_unstack() {
 	[ "$network_base" != bond0 ] || $MOCK ip link del bond0 || :
 }
 
-# Returns whether a router has advertised an IPv6 prefix and itself; the kernel takes both.
-network_advertised() {
-	$MOCK ip -6 -o address show dev "$network_interface" scope global | grep -q . &&
-		$MOCK ip -6 route show default dev "$network_interface" | grep -q .
-}
+# network_address: prints the IPv4 address of this node.
+network_address() { $MOCK ip -4 -o address show scope global | awk '{ sub("/.*", "", $4); print $4; exit }'; }
 
-# network_lease TRIES: the client stays in the background and renews the lease, because an idle node waits for days.
-# Where there is IPv6, it may also wait there for its first lease.
+network_has_address() { network_address | grep -q .; }
+
+# network_lease SECONDS: dhcpcd stays in the background from the first address on, and renews it, because an idle node
+# waits for days. Where IPv6 is faster, IPv4 has three more seconds, unless a server has an address of IPv6.
 network_lease() {
-	if network_advertised; then network_wait=-b; else network_wait=-n; fi
-	$MOCK udhcpc -i "$network_interface" -O staticroutes -O mtu "$network_wait" -t "$1" -T 3 \
-		-p "$ROOT/run/udhcpc.pid" -s "$ROOT/lib/sled/lease" >/dev/null 2>&1
+	$MOCK dhcpcd -q -t "$1" -f "$ROOT/lib/sled/dhcpcd.conf" -c "$ROOT/lib/sled/lease" -e "ROOT=$ROOT" \
+		"$network_interface" >/dev/null 2>&1 || return 1
+	case $(network_servers) in *://\[*) return 0 ;; esac
+	network_has_address || (wait_for 3 "an IPv4 address on $network_interface" network_has_address) || :
 }
 
 # The addresses of sled.net, and its gateways as they are: a /32 has none in its subnet.
@@ -166,7 +166,7 @@ network_static() {
 	for network_value in $network_dns; do echo "nameserver $network_value"; done >"$ROOT/etc/resolv.conf"
 }
 
-# network_configure TRIES
+# network_configure SECONDS
 network_configure() {
 	if [ -n "$network_addresses" ]; then network_static; else network_lease "$1"; fi || return 1
 	[ -n "$network_mtu" ] || return 0
@@ -176,13 +176,9 @@ network_configure() {
 	done
 }
 
-# network_address: prints the IPv4 address of this node.
-network_address() { $MOCK ip -4 -o address show scope global | awk '{ sub("/.*", "", $4); print $4; exit }'; }
-
 # Leaves $network_interface as it was.
 network_release() {
-	[ ! -s "$ROOT/run/udhcpc.pid" ] || $MOCK kill "$(cat "$ROOT/run/udhcpc.pid")" || :
-	rm -f "$ROOT/run/udhcpc.pid"
+	[ -n "$network_addresses" ] || $MOCK dhcpcd -x "$network_interface" >/dev/null 2>&1 || : # none may run
 	$MOCK ip -4 address flush dev "$network_interface"
 	$MOCK ip -6 address flush dev "$network_interface" scope global
 	$MOCK ip -6 route del default dev "$network_interface" 2>/dev/null || :
@@ -196,7 +192,7 @@ network_try() {
 		network_has_carrier || continue
 		network_tried=$(cat "$ROOT/sys/class/net/$network_nic/address")
 		if network_stack "$network_nic" &&
-			(wait_for 10 "a carrier on $network_interface" network_has_carrier) && network_configure 2 &&
+			(wait_for 10 "a carrier on $network_interface" network_has_carrier) && network_configure 8 &&
 			(wait_for 5 "a server behind $network_interface" network_reaches); then
 			network_mac=$network_tried network_wanted=$network_tried
 			return 0
@@ -214,7 +210,7 @@ network_use() {
 	wait_for 60 "an interface with MAC ${network_named# }" network_is_complete || return 1
 	network_stack "$(network_find "$network_wanted")" || return 1
 	wait_for 60 "a carrier on $network_interface" network_has_carrier || return 1
-	wait_for 120 "${network_addresses:-a DHCP lease} on $network_interface" network_configure 3
+	wait_for 120 "${network_addresses:-a lease or a router advertisement} on $network_interface" network_configure 9
 }
 
 network_up() {
@@ -228,6 +224,6 @@ network_up() {
 		wait_for 120 "a server behind any interface: neither sled.mac nor BOOTIF names one" network_try ||
 			return 1
 	fi
-	network_addresses=$($MOCK ip -o address show dev "$network_interface" scope global | awk '{print $4}')
-	console_say "network: $network_interface, MAC $network_wanted, $(echo "$network_addresses" | paste -s -d ' ' -)"
+	network_shown=$($MOCK ip -o address show dev "$network_interface" scope global | awk '{print $4}')
+	console_say "network: $network_interface, MAC $network_wanted, $(echo "$network_shown" | paste -s -d ' ' -)"
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# network_up of the Sled system, with busybox's udhcpc, ip and nc, over cables to a dnsmasq that leases what sites
+# network_up of the Sled system, with dhcpcd, busybox's ip and nc, over cables to a dnsmasq that leases what sites
 # lease: a server behind the router is reached. As root; prints TAP.
 set -eu
 [ "${1-}" = inside ] || exec unshare --mount --net --pid --fork --kill-child --mount-proc "$0" inside
@@ -8,8 +8,11 @@ initrd=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mount -t tmpfs tmpfs /run
-mkdir "$work/tools"
-for applet in ip udhcpc awk ping nc; do ln -s "$(command -v busybox)" "$work/tools/$applet"; done
+mount -t tmpfs tmpfs /var/lib/dhcpcd
+grep -v ^dhcpcd: /etc/passwd >"$work/passwd" # the Sled system has no such user
+mount --bind "$work/passwd" /etc/passwd
+mkdir "$work/tools" /run/dhcpcd
+for applet in ip awk ping nc; do ln -s "$(command -v busybox)" "$work/tools/$applet"; done
 ip link set lo up
 ip address add 10.99.0.1/32 dev lo
 ip address add fd99::1/128 dev lo
@@ -18,7 +21,7 @@ ip address add fd99::1/128 dev lo
 # node ARGUMENTS: the kernel command line. The interfaces are cables, which have no device: what /sys says of them is
 # written down.
 node() {
-	mkdir -p "$ROOT/dev" "$ROOT/etc" "$ROOT/lib" "$ROOT/proc" "$ROOT/run"
+	mkdir -p "$ROOT/dev" "$ROOT/etc" "$ROOT/lib" "$ROOT/proc" "$ROOT/run/sled"
 	ln -s "$initrd/lib" "$ROOT/lib/sled"
 	ln -s /proc/uptime /proc/sys "$ROOT/proc"
 	: >"$ROOT/dev/kmsg"
@@ -57,13 +60,16 @@ leases() {
 
 # up SERVER: the node gets its network, and reaches the server behind the router.
 up() {
-	# shellcheck disable=SC2016 # expanded there
+	# shellcheck disable=SC2016 # expanded there. Each node has a dhcpcd for an eth0.
 	ip netns exec "$name" env ROOT="$ROOT" MOCK='' console_devices='' PATH="$work/tools:$PATH" sh -euc '
+		mount -t tmpfs tmpfs /run/dhcpcd
 		for part in words console wait network; do . "$0/lib/$part.sh"; done
 		network_up
 		wait_for 30 "an answer" ping -c 1 -W 2 "$1" >/dev/null
 		echo "identity $network_mac"
-		ip -4 route; ip -6 route; ip link' "$initrd" "$1" >"$ROOT/network" 2>&1
+		cat "$ROOT/etc/resolv.conf" 2>/dev/null || :
+		PATH=${PATH#*:} ip -4 route # busybox shows no MTU of a route
+		ip -6 route; ip address' "$initrd" "$1" >"$ROOT/network" 2>&1
 }
 
 number=0 failed=0
@@ -104,13 +110,13 @@ static() {
 	expect "$1" "$2" "$3"
 }
 
-# No DHCP server answers, but a router advertises itself and a prefix.
+# advertised WHAT PATTERN RANGE: no DHCP server of IPv4 answers, but a router advertises itself.
 advertised() {
 	begin
 	node sled.mac=52:54:00:77:00:01
 	routers 1
-	leases 1 10.66.0.1 --enable-ra --dhcp-range=fd09::,ra-only,64
-	expect "$1" '^default via fe80:' fd99::1
+	leases 1 10.66.0.1 --enable-ra --dhcp-range="$3" --dhcp-option="option6:dns-server,[fd09::1]"
+	expect "$1" "$2" fd99::1
 }
 
 # The first card has no DHCP server, the second one a lease of a network that leads nowhere.
@@ -126,8 +132,9 @@ wrong() {
 	expect 'the third card leads to a server' '^identity 52:54:00:77:00:03$' 10.99.0.1
 }
 
-echo 1..8
-lease 'a router' '^default via 10\.9\.0\.1 ' --dhcp-option=option:router,10.9.0.1
+echo 1..9
+lease 'a router, and an address for the identity' '^default via 10\.9\.0\.1 .* src 10\.9\.0\.40 ' \
+	--dhcp-option=option:router,10.9.0.1 --dhcp-host=id:01:52:54:00:77:00:01,10.9.0.40
 lease 'a /32 whose router is elsewhere' '^default via 10\.9\.9\.9 ' \
 	--dhcp-option=option:router,10.9.9.9 --dhcp-option=option:netmask,255.255.255.255
 lease 'classless routes stand for the router' '^10\.99\.0\.0/16 via 10\.9\.0\.254 ' \
@@ -136,6 +143,7 @@ lease 'classless routes stand for the router' '^10\.99\.0\.0/16 via 10\.9\.0\.25
 lease 'an MTU' 'mtu 1400 ' --dhcp-option=option:router,10.9.0.1 --dhcp-option=option:mtu,1400
 static 'a static address, its gateway elsewhere' 'mtu 1300 ' 10.99.0.1 address=10.9.0.60/32,gateway=10.9.9.9,mtu=1300
 static 'a static address of IPv6' '^default via fd09::1 ' fd99::1 address=fd09::60/64,gateway=fd09::1
-advertised 'router advertisements alone'
+advertised 'router advertisements alone' '^nameserver fd09::1$' fd09::,ra-only,64
+advertised 'DHCPv6, and a prefix without addresses' 'inet6 fd09::5[0-9]/128' fd09::50,fd09::59,64
 wrong
 exit "$failed"
