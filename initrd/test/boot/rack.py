@@ -88,30 +88,38 @@ class Rack:
         words += ["-netdev", "user,id=n0", "-device", f"virtio-net-pci,netdev=n0,mac={MAC},romfile=", *self.devices]
         self.process = subprocess.Popen([*words, *more], stdin=subprocess.DEVNULL)
 
-    def start(self) -> None:
-        """Switches it on, at the point where iPXE starts the kernel, and admits it once it has sent its facts."""
+    def boot(self) -> None:
+        """Switches it on, at the point where iPXE starts the kernel, and waits until it has sent its facts."""
         system = self.out / "initrd/generic"
         words = ["-kernel", str(system / "vmlinuz"), "-initrd", str(initrd(system, self.folder))]
         self.switch_on(*words, "-append", self.server.kernel_arguments())
         wait_for("the facts", 600, lambda: self.server.is_known() and self.server.node().get("facts"))
+
+    def start(self) -> None:
+        """Switches it on, and admits it."""
+        self.boot()
         self.server.admit(self.folder / "console.log")
 
     def start_disk(self) -> None:
         """Switches it on; its firmware starts the disk."""
         self.switch_on()
 
-    def cut(self) -> None:
-        """QEMU ends at once, and whatever it has not written is lost."""
-        assert self.process
+    def monitor(self, word: str) -> None:
+        """A command of QEMU."""
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.settimeout(10)
             monitor.connect(str(self.folder / "qmp"))
             lines = monitor.makefile("rw")
             lines.readline()
-            for word in ("qmp_capabilities", "quit"):
-                lines.write(json.dumps({"execute": word}) + "\n")
+            for one in ("qmp_capabilities", word):
+                lines.write(json.dumps({"execute": one}) + "\n")
                 lines.flush()
                 lines.readline()
+
+    def cut(self) -> None:
+        """QEMU ends at once, and whatever it has not written is lost."""
+        assert self.process
+        self.monitor("quit")
         self.process.wait(30)
 
     def stop(self) -> None:
@@ -151,7 +159,12 @@ class Rack:
         return [e["verb"] for e in events if e["kind"] == "begin" and e.get("generation") == generation]
 
 
-def play(name: str, parts: Mapping[str, Callable[[Rack], None]], disks: Callable[[Path], list[str]]) -> int:
+def play(
+    name: str,
+    parts: Mapping[str, Callable[[Rack], None]],
+    disks: Callable[[Path], list[str]],
+    begin: Callable[[Rack], None] = Rack.start,
+) -> int:
     """Plays the parts in order, of a machine with QEMU's words for its disks, whose files `disks` makes in a folder.
 
     Prints TAP. Returns 0, or 1 after showing the console and sledd's log. SLED_KEEP=1 keeps both.
@@ -166,7 +179,7 @@ def play(name: str, parts: Mapping[str, Callable[[Rack], None]], disks: Callable
         server = Server(out / "bin/sledd", folder, MAC, GATEWAY)
         wait_for("sledd", 60, server.ready)
         rack = Rack(out, folder, server, disks(folder))
-        rack.start()
+        begin(rack)
         for number, (what, part) in enumerate(parts.items(), 1):
             part(rack)
             print(f"ok {number} - {what}", flush=True)

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A disk with a system so small that a test can make it: all that it does is to say that it runs.
 
-It is started by UEFI for arm64.
+It is started by UEFI for arm64, or by kexec.
 """
 
 from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from boot_server import appended
 
@@ -23,16 +25,19 @@ boot
 """
 
 
-def root(folder: Path) -> Path:
-    """Its filesystem, with what tells the Sled system that it is a system."""
+def root(folder: Path, size: int = ROOT, files: Mapping[str, Path] = MappingProxyType({})) -> Path:
+    """Its filesystem of that many MiB, with what tells the Sled system that it is a system, and with more files."""
     tree, image = folder / "root", folder / "root.ext4"
     for name in ("dev", "etc", "proc", "sys", "usr/lib/systemd"):
         (tree / name).mkdir(parents=True)
     (tree / "etc/passwd").write_text("root:x:0:0::/root:/bin/sh\n")
     (tree / "etc/os-release").write_text("ID=small\nVERSION_ID=1\n")
+    for name, source in files.items():
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, tree / name)
     (tree / "usr/lib/systemd/systemd").touch()  # who has one is given a unit that confirms, and its program
     subprocess.run(
-        ["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, image, f"{ROOT}M"], check=True, stdout=subprocess.DEVNULL
+        ["mke2fs", "-q", "-F", "-t", "ext4", "-d", tree, image, f"{size}M"], check=True, stdout=subprocess.DEVNULL
     )
     return image
 
