@@ -194,7 +194,7 @@ type Event struct {
 	Time       time.Time  `json:"time"`
 	MAC        string     `json:"mac"`
 	Name       string     `json:"name,omitempty" doc:"Name of the node then"`
-	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,flood,upload,disk,hold,job,release"`
+	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,flood,upload,disk,hold,job,release,abort"`
 	Generation int64      `json:"generation,omitempty"`
 	Run        int64      `json:"run,omitempty" doc:"Number of the plan, of the kinds plan, begin and end"`
 	Detour     string     `json:"detour,omitempty" doc:"What a plan interrupts the binding for, as in the status of the node"`

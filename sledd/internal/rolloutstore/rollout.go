@@ -13,6 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/origin"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/rollout"
 	"github.com/sled-fleet/sled/sledd/internal/store"
@@ -176,10 +177,11 @@ func (rs *Rollouts) List(ctx context.Context) (api.RolloutList, error) {
 	return list, nil
 }
 
-// Abort ends a rollout for good. None of its nodes is started any more; running nodes are not interrupted.
+// Abort ends a rollout for good, and adds that to the events of its unfinished nodes. None of its nodes is started any
+// more; running nodes are not interrupted.
 func (rs *Rollouts) Abort(ctx context.Context, name, by string) (api.Rollout, error) {
 	err := nodetx.Retry(ctx, func(ctx context.Context) error {
-		r, _, err := rs.rollout(ctx, name)
+		r, runs, err := rs.rollout(ctx, name)
 		switch {
 		case err != nil:
 			return err
@@ -189,12 +191,35 @@ func (rs *Rollouts) Abort(ctx context.Context, name, by string) (api.Rollout, er
 			return refusal.New(refusal.Conflict, "rollout %s is %s: there is nothing to abort", name, r.State)
 		}
 		r.abort(rs.Now(), "aborted by "+by)
-		return rs.keep(ctx, r)
+		if err := rs.keep(ctx, r); err != nil {
+			return err
+		}
+		return rs.addAborts(ctx, r.with(runs))
 	})
 	if err != nil {
 		return api.Rollout{}, err
 	}
 	return rs.evaluate(ctx, name)
+}
+
+// addAborts adds events to the nodes of an aborted rollout that wait or run.
+func (rs *Rollouts) addAborts(ctx context.Context, r api.Rollout) error {
+	sender := origin.Of(ctx)
+	runs := slices.DeleteFunc(r.Runs, func(run api.NodeRun) bool {
+		return run.State != api.RunWaiting && run.State != api.RunRunning
+	})
+	for some := range slices.Chunk(runs, store.MaxOperations) {
+		var t store.Transaction
+		for _, run := range some {
+			t.Put(key.Event(run.MAC, r.Ended.UnixNano()), nodetx.Encode(api.Event{Kind: "abort", MAC: run.MAC,
+				Name: run.Node, Time: r.Ended, Detail: api.Clean(r.Name + ", in which it is " + string(run.State)),
+				Actor: sender.Actor, Via: sender.Via, From: sender.From()}))
+		}
+		if _, err := rs.Store.Commit(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // abort notes the end of a rollout; why it was stopped before is kept.
