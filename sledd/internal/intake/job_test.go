@@ -287,12 +287,32 @@ func TestAPayloadWithoutABeginIsStartedOnce(t *testing.T) {
 }
 
 func TestABindingIsCarriedOutAfterTheJob(t *testing.T) {
-	m := jobs(t, nil, api.Idle, api.JobSpec{}, api.RootImage)
-	m.poll()
-	m.does(api.Running, start(1, "fetch"), end(1, "fetch", 0), start(2, "run"))
-	m.bind(1, api.BindingSpec{Image: "d12"})
-	m.does(api.Idle, ran(0, "payload", ""))
-	if got := m.poll(); !strings.HasSuffix(got, "write configure kexec") {
-		t.Errorf("then %q", got)
+	image := &api.BindingSpec{Image: "d12"}
+	for _, c := range []struct {
+		name    string
+		binding *api.BindingSpec
+		phase   api.Phase
+		before  bool // it was bound before the job
+	}{
+		{"made meanwhile", nil, api.Idle, false},
+		{"made meanwhile, a system installed", image, api.Operational, false},
+		{"made before, a system installed", image, api.Operational, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := withJob(t, c.binding, c.phase, api.JobSpec{After: api.AfterReturn}, api.RootImage)
+			if c.before {
+				m.bind(2, *image)
+			}
+			m.boot()
+			m.poll()
+			m.does(api.Running, start(1, "fetch"), end(1, "fetch", 0), start(2, "run"))
+			if !c.before {
+				m.bind(2, *image)
+			}
+			m.does(c.phase, ran(0, "payload", ""))
+			if got := m.poll(); !strings.HasSuffix(got, "write configure kexec") {
+				t.Errorf("then %q", got)
+			}
+		})
 	}
 }
