@@ -61,11 +61,11 @@ func (k *kept) forget(cookie string) {
 	delete(k.logins, sha256.Sum256([]byte(cookie)))
 }
 
-// keep keeps a page as it was shown last, with the time when its reading began.
-func (k *kept) keep(address string, shown page, began time.Time) {
+// keep keeps a page as it was shown last, with the time when its reading started.
+func (k *kept) keep(address string, shown page, started time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	shown.Now = began
+	shown.Now = started
 	k.pages[address] = shown
 	if len(k.pages) <= keptPages {
 		return

@@ -188,14 +188,14 @@ func (w *Web) view(view View, out http.ResponseWriter, r *http.Request) {
 	w.write(out, http.StatusOK, shown)
 }
 
-// read makes the page of a view, and keeps it. It is as old as the begin of the reading: its age is never understated.
-func (w *Web) read(view View, asked ask, began time.Time) (page, error) {
+// read makes the page of a view, and keeps it. It is as old as the start of the reading: its age is never understated.
+func (w *Web) read(view View, asked ask, started time.Time) (page, error) {
 	shown, err := view.show(w, asked)
 	if err != nil {
 		return page{}, err
 	}
 	shown.Operator, shown.Live, shown.Now = asked.Operator, true, asked.Now
-	w.kept.keep(asked.URL.RequestURI(), shown, began)
+	w.kept.keep(asked.URL.RequestURI(), shown, started)
 	return shown, nil
 }
 

@@ -212,7 +212,7 @@ func TestAStoreThatIsDownIsSaid(t *testing.T) {
 	shared.Before(nil)
 }
 
-// A page is as old as the begin of its reading, also if that took long.
+// A page is as old as the start of its reading, also if that took long.
 func TestTheAgeOfAPageIsNotUnderstated(t *testing.T) {
 	shared := &storetest.Memory{}
 	var ahead atomic.Int64
