@@ -94,7 +94,7 @@ def test_killed_and_done_again() -> None:
         assert dead(disk), f"killed at {moment}: the disk could start"
         kept.append(check_again(image, disk, moment))
     print(f"# chunks that were right before the second run: {kept}")
-    assert max(kept) > len(image.chunks) // 2, "no moment was late enough to tell"
+    assert max(kept) > len(image.chunks) // 4, "no moment was late enough to tell"
 
 
 def test_killed_twice() -> None:
