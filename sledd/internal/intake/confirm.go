@@ -5,6 +5,7 @@ package intake
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -46,20 +47,9 @@ func (c *consoles) payloads(ctx context.Context) error {
 		c.words = searched{}
 		return nil
 	}
-	nodes, err := c.in.DB.LoadMany(ctx, addresses, nodetx.Status, nodetx.BindingOf, nodetx.DetourOf)
+	waits, listened, err := c.waits(ctx, addresses)
 	if err != nil {
 		return err
-	}
-	waits, listened := map[string]*awaited{}, []string{}
-	for _, tx := range nodes {
-		wait := c.await(tx)
-		if wait == nil {
-			continue
-		}
-		waits[tx.MAC] = wait
-		if wait.confirm == api.ConfirmConsole {
-			listened = append(listened, tx.MAC)
-		}
 	}
 	c.each(ctx, &c.words, listened, func(address string, text []byte) error {
 		wait := waits[address]
@@ -78,6 +68,28 @@ func (c *consoles) payloads(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// waits returns those of some nodes, and the nodes whose consoles confirm.
+func (c *consoles) waits(ctx context.Context, addresses []string) (map[string]*awaited, []string, error) {
+	waits, listened := map[string]*awaited{}, []string{}
+	for some := range slices.Chunk(addresses, batch) {
+		nodes, err := c.in.DB.LoadMany(ctx, some, nodetx.Status, nodetx.BindingOf, nodetx.DetourOf)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, tx := range nodes {
+			wait := c.await(tx)
+			if wait == nil {
+				continue
+			}
+			waits[tx.MAC] = wait
+			if wait.confirm == api.ConfirmConsole {
+				listened = append(listened, tx.MAC)
+			}
+		}
+	}
+	return waits, listened, nil
 }
 
 // settle ends the wait for the payload of a node, unless it has ended since the node was read.

@@ -3,6 +3,7 @@
 package intake_test
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
+	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
 const spoken = "payload: up"
@@ -118,6 +120,24 @@ func TestTheConsoleConfirmsAPayload(t *testing.T) {
 	events := len(r.load().Events())
 	if r.awaits(0); len(r.load().Events()) != events {
 		t.Error("it confirmed twice")
+	}
+}
+
+// As many nodes start at once as no single read of the store may ask for.
+func TestTheConsoleConfirmsAmongMany(t *testing.T) {
+	r := jumped(t, api.Payload{Format: "multiboot", Confirm: api.ConfirmConsole, Console: spoken})
+	for i := range store.MaxOperations {
+		err := r.DB.Update(t.Context(), fmt.Sprintf("52:54:00:99:00:%02x", i), nil, func(tx *nodetx.Tx) error {
+			tx.Status().Phase, tx.Status().Memory = api.Starting, true
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.prints(spoken + "\n")
+	if got := r.awaits(1 + store.MaxOperations); got != api.Operational {
+		t.Error(got)
 	}
 }
 
