@@ -19,7 +19,7 @@ const project = "../../.."
 
 var (
 	// namedCommand is a command line of sledctl in a page or a message: in code quotes, or at the start of a line.
-	namedCommand = regexp.MustCompile("(?m)(?:`|^ *\\$? ?|see |with: |: )(sledctl [a-z][a-z-]*[^,`\"\\n|;()]*)")
+	namedCommand = regexp.MustCompile("(?m)(?:`|^ *\\$? ?|see |with: |: )(sledctl [a-z][a-z-]*[^,`\"\\n|;()\\\\]*)")
 	namedFlag    = regexp.MustCompile(`(?:^| )(--[a-z][a-z-]*)`)
 )
 
