@@ -60,7 +60,10 @@ def answer(question: str, option: str) -> str:
     """What a person answers; without a terminal, the option is needed."""
     if not sys.stdin.isatty():
         sys.exit(f"sled init: {option} is missing, and there is no terminal to ask")
-    return input(f"{question}: ").strip()
+    try:
+        return input(f"{question}: ").strip()
+    except (EOFError, KeyboardInterrupt):
+        sys.exit("\nsled init: nothing has changed")
 
 
 def plan(args: argparse.Namespace) -> str:

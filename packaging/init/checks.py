@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,15 +44,22 @@ class Wanted:
 
 
 def output(*command: str) -> str:
-    """The output of a command; empty if it failed."""
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
-    return done.stdout if done.returncode == 0 else ""
+    """The output of a command. Without it nothing is known, and nothing is done."""
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
+    except (OSError, subprocess.SubprocessError) as failed:
+        sys.exit(f"sled init: {' '.join(command)}: {getattr(failed, 'stderr', None) or failed}")
+
+
+def _active(unit: str) -> bool:
+    command = ["systemctl", "is-active", "--quiet", unit]
+    return subprocess.run(command, check=False, timeout=60).returncode == 0
 
 
 def interfaces() -> dict[str, ipaddress.IPv4Interface | None]:
     """Each interface but loopback, with its first IPv4 address."""
     found: dict[str, ipaddress.IPv4Interface | None] = {}
-    for link in json.loads(output("ip", "-j", "address") or "[]"):
+    for link in json.loads(output("ip", "-j", "address")):
         if "LOOPBACK" not in link["flags"]:
             own = [one for one in link["addr_info"] if one["family"] == "inet" and one["scope"] == "global"]
             words = [f"{one['local']}/{one['prefixlen']}" for one in own]
@@ -149,7 +157,7 @@ def _configurations() -> Iterator[str]:
                 f"{service} has a configuration of others, which Sled would replace: {', '.join(found)}."
                 f" Use another machine; or, if nobody needs it, apt purge {package} and remove these."
             )
-    if output("systemctl", "is-active", "dnsmasq"):
+    if _active("dnsmasq"):
         yield (
             "dnsmasq.service runs: Sled's configuration would end its DNS."
             " Use another machine; or, if nobody needs it, systemctl disable --now dnsmasq."
