@@ -12,6 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
+	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
 // awaited is the wait for a payload that was started.
@@ -70,10 +71,13 @@ func (c *consoles) payloads(ctx context.Context) error {
 	return nil
 }
 
+// waitsTogether is how many nodes are read at once: each has three records, and all share one.
+const waitsTogether = (store.MaxOperations - 1) / 3
+
 // waits returns those of some nodes, and the nodes whose consoles confirm.
 func (c *consoles) waits(ctx context.Context, addresses []string) (map[string]*awaited, []string, error) {
 	waits, listened := map[string]*awaited{}, []string{}
-	for some := range slices.Chunk(addresses, batch) {
+	for some := range slices.Chunk(addresses, waitsTogether) {
 		nodes, err := c.in.DB.LoadMany(ctx, some, nodetx.Status, nodetx.BindingOf, nodetx.DetourOf)
 		if err != nil {
 			return nil, nil, err
