@@ -290,8 +290,13 @@ test-initrd:
 test-rollout: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## runs over 8 nodes that fail and are interrupted
 	PYTHONPATH="$(CURDIR)/molecule/shared/bytecode" SLED_BYTECODE="$(CURDIR)/build/bytecode" pytest -q tests/rollout $(if $(LONG),,-m 'not long')
 
+# What waits for a minute of silence, beside the rest.
 test-web: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## the dashboard in Chromium, over 40 nodes
-	PYTHONPATH="$(CURDIR)/molecule/shared/bytecode" SLED_BYTECODE="$(CURDIR)/build/bytecode" pytest -q tests/web
+	$(MAKE) --no-print-directory -j2 --output-sync=target web-views web-resumed
+web-views: SELECT := --ignore=tests/web/test_rollout.py tests/web
+web-resumed: SELECT := tests/web/test_rollout.py
+web-views web-resumed:
+	PYTHONPATH="$(CURDIR)/molecule/shared/bytecode" SLED_BYTECODE="$(CURDIR)/build/bytecode" pytest -q $(SELECT)
 
 # Long: test-rollout has four. 40 nodes for each 40 of them.
 test-interruptions: collection build/bin/sledd build/bin/sledctl build/bin/sled-double ## 200 seeded interruptions of rollouts (30 minutes)
