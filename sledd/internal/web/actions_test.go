@@ -275,6 +275,27 @@ func (b *browser) started() string {
 	return one.Name
 }
 
+// A machine that was accepted and is not admitted yet gets no plan: installing would promise a start at once.
+func TestANodeWithoutAMachineDoesNotWait(t *testing.T) {
+	b := &browser{T: t, Sledd: sleddtest.Start(t)}
+	b.Register("debian-12-v1")
+	b.login(b.operator("friday", api.Operate).Token)
+	b.Claim(waiting, "boot-1")
+	spec := sleddtest.Node(waiting)
+	spec.Admission = "proven"
+	if _, err := b.Client().PutNode(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if phase := b.Node(waiting).Status.Phase; phase != api.Idle {
+		t.Fatalf("the node is %s", phase)
+	}
+	if page := b.ask("GET", "/ui/nodes/"+sleddtest.MAC(waiting), nil).Body; strings.Contains(page, form("install")) {
+		t.Error("the page offers to install")
+	}
+	b.refused(form("install"), url.Values{"act": {"show"}, "image": {"debian-12-v1"}}, http.StatusConflict,
+		"No machine is admitted as n7")
+}
+
 func TestClaimsAndAlarms(t *testing.T) {
 	b := &browser{T: t, Sledd: sleddtest.Start(t)}
 	spec := sleddtest.Node(waiting)

@@ -51,6 +51,8 @@ func unready(n api.Node) string {
 	switch name := wording.NodeName(n); {
 	case !n.Declared:
 		return name + " is not declared: accept it first."
+	case n.AdmissionState == "none" || n.AdmissionState == "waiting":
+		return "No machine is admitted as " + name + " yet: it does not wait for an image."
 	case !waits(n):
 		return name + " does not wait in the Sled system: it is " + wording.Phase(n.Status.Phase) +
 			". A node is wiped from this page only where it starts at once."
