@@ -87,7 +87,7 @@ static int tls_open(struct conn *conn, const struct url *url, const char *ca, in
 	return r == 0 ? tls_handshake(conn, deadline, fault) : r;
 }
 
-int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline, struct conn **ret,
+int conn_open(const struct url *url, const char *ca, int wake, int64_t connected, int64_t deadline, struct conn **ret,
 	      struct fault *fault) {
 	cleanup_with(conn_close) struct conn *conn = calloc(1, sizeof(*conn));
 	int r;
@@ -96,7 +96,7 @@ int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline,
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "connection");
 	conn->fd = -1;
 	conn->wake = wake;
-	r = socket_connect(url, wake, deadline, &conn->fd, fault);
+	r = socket_connect(url, wake, connected, &conn->fd, fault);
 	if (r == 0 && url->scheme == SCHEME_HTTPS)
 		r = tls_open(conn, url, ca, deadline, fault);
 	if (r < 0)

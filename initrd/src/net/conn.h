@@ -12,8 +12,8 @@
 struct conn;
 
 // TLS 1.2 or newer; the certificate must chain to one in the file `ca` and be valid for the URL's name or address, else
-// -EKEYREJECTED. `wake` (net/socket.h) ends any wait of the connection.
-int conn_open(const struct url *url, const char *ca, int wake, int64_t deadline, struct conn **ret,
+// -EKEYREJECTED. `connected` is the deadline of the TCP connection alone. `wake` (net/socket.h) ends any wait.
+int conn_open(const struct url *url, const char *ca, int wake, int64_t connected, int64_t deadline, struct conn **ret,
 	      struct fault *fault);
 
 // Reads at least one byte; sets *ret_size to 0 if the server closed the connection.

@@ -9,18 +9,21 @@
 #include "base/clock.h"
 #include "base/text.h"
 
+#define SEND_NS (5 * SECOND) // a busy server may be slow at both, unlike at a SYN
+
 static bool leads_there(const struct http *http, const struct url *url) {
 	return http->conn && http->port == url->port && http->scheme == url->scheme && !strcmp(http->host, url->host);
 }
 
 static int open_to(struct http *http, const struct request *request, int64_t deadline, struct fault *fault) {
 	const struct url *url = request->url;
+	int64_t connected = clock_now() + request->connect_ns;
 	int r;
 
 	http_close(http);
 	if (strlen(url->host) >= sizeof(http->host))
 		return fault_set(fault, CODE_USAGE, "%s: the name is too long", url->text);
-	r = conn_open(url, request->ca, request->wake, deadline, &http->conn, fault);
+	r = conn_open(url, request->ca, request->wake, connected, deadline, &http->conn, fault);
 	if (r < 0)
 		return r;
 	memcpy(http->host, url->host, strlen(url->host) + 1);
@@ -72,7 +75,7 @@ static int advance(struct http *http, int64_t deadline, struct fault *fault) {
 }
 
 static int send_head(struct http *http, const struct request *request, struct fault *fault) {
-	int64_t deadline = clock_now() + request->connect_ns;
+	int64_t deadline = clock_now() + request->connect_ns + SEND_NS;
 	struct text text = {0};
 	int r = 0;
 

@@ -17,7 +17,7 @@ struct request {
 	bool is_chunked;     // the body follows in chunks, if the server accepts it: http_begin
 	uint64_t from, size; // requested bytes; size 0: the whole file
 	int wake;	     // see net/socket.h
-	int64_t connect_ns;  // longest time to connect and to send
+	int64_t connect_ns;  // longest time to connect; 5 s more for the TLS handshake and to send
 	int64_t answer_ns;   // longest time until the head of the response
 	int64_t idle_ns;     // longest time between two pieces of the body
 };

@@ -8,6 +8,7 @@ import re
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from email.message import Message
 from pathlib import Path
@@ -100,6 +101,8 @@ class Quiet(http.server.ThreadingHTTPServer):
 class Server:
     """Listens, on loopback unless told otherwise, from construction on; `with` closes it."""
 
+    handshake = 0  # seconds that it takes to respond to a TLS client
+
     def __init__(
         self, *handlers: Handler, pki: Pki | None = None, name: str = "good", port: int = 0, address: str = "127.0.0.1"
     ) -> None:
@@ -113,6 +116,7 @@ class Server:
         if pki:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(pki.directory / f"{name}.crt", pki.directory / "key.pem")
+            context.sni_callback = lambda *_: time.sleep(self.handshake)
             self.http.socket = context.wrap_socket(self.http.socket, server_side=True)
         threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 

@@ -40,13 +40,8 @@ def sledc(*words: str, stdin: str = "", **env: str) -> subprocess.CompletedProce
 def api(server: Server | str, *words: str) -> list[str]:
     """Operands of a verb that talks to sledd."""
     token.write_text("sledb_first\n")
-    return [
-        f"servers={server if isinstance(server, str) else server.url}",
-        MAC,
-        f"token={token}",
-        f"ca={pki.ca}",
-        *words,
-    ]
+    servers = server if isinstance(server, str) else server.url
+    return [f"servers={servers}", MAC, f"token={token}", f"ca={pki.ca}", *words]
 
 
 def write(url: str) -> subprocess.CompletedProcess[str]:
@@ -112,6 +107,7 @@ def test_plan_unknown_verb_is_for_init_to_report() -> None:
 
 def test_plan_other_server() -> None:
     with Server(lambda r: r.answer(503), pki=pki) as busy, Server(lambda r: r.answer(200, PLAN), pki=pki) as s:
+        s.handshake = 3
         words = api(f"https://127.0.0.1:1,{busy.url},{s.url}", f"out={work}/p", "wait=0")
         expect(sledc("plan", *words), 0, "generation 4 run 7")
     expect(sledc("plan", *api("https://127.0.0.1:1", f"out={work}/p", "wait=0")), 6, "refused")
