@@ -23,6 +23,7 @@ static const struct verb verbs[] = {
 	{"write", "write an image to a disk", write_shell_rules, verb_write, NULL, NULL},
 	{"capture", "make an image of a disk and upload it", capture_rules, verb_capture, NULL, NULL},
 	{"pack", "make an image of a disk or of a file with its content", pack_rules, verb_pack, NULL, NULL},
+	{"ndz", "unpack a file of imagezip to an empty file; pack runs it, confined", NULL, NULL, verb_ndz, "IN OUT"},
 	{"inspect", "show the properties of an image", inspect_rules, verb_inspect, NULL, NULL},
 	{"verify", "check every byte of an image, or a disk against an image", verify_rules, verb_verify, NULL, NULL},
 	{"diff", "compare two images", diff_rules, verb_diff, NULL, NULL},

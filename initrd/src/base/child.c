@@ -36,11 +36,22 @@ static int missing(const char *name, struct fault *fault) {
 	return fault_set(fault, CODE_UNSUPPORTED, "%s is missing", name);
 }
 
+static bool find_self(char *ret, size_t size) {
+	ssize_t n = readlink("/proc/self/exe", ret, size);
+
+	if (n < 0 || (size_t)n == size)
+		return false;
+	ret[n] = 0;
+	return true;
+}
+
 // Searches PATH, then the folders of root's PATH, for an executable file. False: there is none.
 static bool find_program(const char *name, char *ret, size_t size) {
 	static const char *const usual = "/usr/sbin:/sbin:/usr/bin:/bin";
 	const char *const paths[] = {getenv("PATH"), usual};
 
+	if (!strcmp(name, CHILD_SELF))
+		return find_self(ret, size);
 	for (size_t i = 0; i < ELEMENTS(paths); i++)
 		for (const char *at = paths[i]; at && *at; at += strspn(at, ":")) {
 			int n = (int)strcspn(at, ":");

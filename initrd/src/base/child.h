@@ -14,6 +14,8 @@ struct child {
 	int errors; // file of its standard error
 };
 
+#define CHILD_SELF "sledc" // this program, wherever it is
+
 // Searches PATH, then the folders of root's PATH. `in` and `out` become its standard input and output; -1: /dev/null.
 // If the program is missing, the fault names its Debian package.
 int child_start(const char *const words[], int in, int out, struct child *ret, struct fault *fault);

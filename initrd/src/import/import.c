@@ -14,6 +14,7 @@
 #include "import/compressed.h"
 #include "import/fog.h"
 #include "import/foreign.h"
+#include "import/ndz.h"
 #include "import/recognise.h"
 #include "import/virtual.h"
 
@@ -56,6 +57,7 @@ static convert_fn *converter(enum import_kind kind) {
 	case IMPORT_VDI:
 	case IMPORT_VPC: return import_virtual;
 	case IMPORT_PARTCLONE: return import_partclone;
+	case IMPORT_NDZ: return import_ndz;
 	default: return NULL;
 	}
 }

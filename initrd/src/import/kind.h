@@ -16,6 +16,7 @@ enum import_kind {
 	IMPORT_VDI,
 	IMPORT_VPC,
 	IMPORT_PARTCLONE,
+	IMPORT_NDZ,
 	IMPORT_REFUSED, // it cannot be read alone, or not at all: see *ret_why
 };
 

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "image/layout.h"
 #include "import/foreign.h"
+#include "import/ndz_chunk.h"
 
 static bool starts(const uint8_t *data, size_t size, size_t at, const void *bytes, size_t count) {
 	return at + count <= size && !memcmp(data + at, bytes, count);
@@ -44,6 +45,9 @@ enum import_kind import_recognise(const uint8_t *head, size_t size, const uint8_
 		*ret_why = foreign_objection(magics[i].kind, head, size);
 		return *ret_why ? IMPORT_REFUSED : magics[i].kind;
 	}
+	*ret_why = NULL;
+	if (ndz_starts(head, size))
+		return IMPORT_NDZ;
 	*ret_why = foreign_unsupported(head, size, tail, tail_size);
 	return *ret_why ? IMPORT_REFUSED : IMPORT_RAW;
 }

@@ -13,7 +13,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/scratch.h"
 
 #define MESSAGES ((uint64_t)64 << 10) // bytes that it may print
 #define TIMEOUT (6 * 3600 * SECOND)   // enough for many TiB from a slow disk
@@ -63,23 +62,6 @@ static int measure(int fd, const char *format, uint64_t *ret, struct fault *faul
 	return 0;
 }
 
-static int make_room(const struct import_room *room, uint64_t bytes, int *ret_fd, struct fault *fault) {
-	cleanup_close int made = -1;
-
-	if (bytes > room->limit)
-		return fault_set(fault, CODE_UNSUPPORTED,
-				 "its disk has %" PRIu64 " bytes, more than the limit of "
-				 "%" PRIu64 ": if that is right, allow more with limit=",
-				 bytes, room->limit);
-	made = scratch_open(room->folder, fault);
-	if (made < 0)
-		return made;
-	if (ftruncate(made, (off_t)bytes) < 0)
-		return fault_errno(fault, CODE_FAILED, errno, "a temporary file of %" PRIu64 " bytes", bytes);
-	*ret_fd = steal_fd(&made);
-	return 0;
-}
-
 int import_virtual(int fd, enum import_kind kind, const struct import_room *room, int *ret_fd, struct fault *fault) {
 	cleanup_close int made = -1;
 	const char *format = format_of(kind);
@@ -102,7 +84,7 @@ int import_virtual(int fd, enum import_kind kind, const struct import_room *room
 	int r = measure(fd, format, &bytes, fault);
 
 	if (r == 0)
-		r = make_room(room, bytes, &made, fault);
+		r = room_make(room, bytes, &made, fault);
 	if (r < 0)
 		return r;
 	jail = import_jail(bytes > MESSAGES ? bytes : MESSAGES);

@@ -17,8 +17,8 @@
 
 const struct operand_rule pack_rules[] = {
 	{"in", true,
-	 "source: a raw, qcow2, vmdk, vhdx, vdi, vpc or partclone file, also compressed (.gz .xz .zst .bz2 .lz4); "
-	 "a block device; a folder of Clonezilla or FOG",
+	 "source: a raw, qcow2, vmdk, vhdx, vdi, vpc, imagezip (.ndz) or partclone file, also compressed "
+	 "(.gz .xz .zst .bz2 .lz4); a block device; a folder of Clonezilla or FOG",
 	 NULL, NULL},
 	{"out", true, "image file; an existing one is replaced once the new one is complete", NULL, NULL},
 	{"level", false, "zstd level, 1 to 19 (default 3)", NULL, check_level},

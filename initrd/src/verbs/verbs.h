@@ -25,6 +25,7 @@ extern const struct operand_rule plan_rules[], facts_rules[], disks_rules[], gro
 
 enum exit_code verb_check_plan(int count, char **words);
 enum exit_code verb_operand(int count, char **words);
+enum exit_code verb_ndz(int count, char **words);
 #define TREE_WORDS                                                                                          \
 	"get|names|files|remove ROOT PATH...|put ROOT PATH MODE [UID:GID]|folder ROOT PATH MODE [UID:GID]|" \
 	"link ROOT PATH TARGET|attach ROOT MOUNTED PATH|bind ROOT FOLDER PATH"

@@ -9,6 +9,7 @@ import sys
 import zlib
 from pathlib import Path
 
+import imagezip
 import members
 
 SECTOR = 512  # bytes; the disk of fuzz_table.c has 1,024 of them
@@ -188,6 +189,18 @@ def verity() -> dict[str, bytes]:
     return {"verity/two": struct.pack("<Q", 16384) + squashfs + head.ljust(4096, b"\0") + bytes(range(64))}
 
 
+def ndz() -> dict[str, bytes]:
+    """Files of imagezip with two chunks, of each version, for fuzz_ndz.c."""
+    disk = bytes(SECTOR) + bytes(range(256)) * 38
+    seeds = {}
+    for version in range(1, 6):
+        first, second = imagezip.plan(disk, [(0, 2), (4, 9), (15, 2)], 8)
+        first.total = second.total = 2 * (version == 1)
+        data = first.pack(version)
+        seeds[f"ndz/{version}"] = struct.pack("<H", len(data)) + data + second.pack(version)
+    return seeds
+
+
 def main(directory: Path) -> None:
     """Writes every seed."""
     seeds = {
@@ -220,7 +233,7 @@ def main(directory: Path) -> None:
         "packet/announce": packet("announce_alone"),
         "packet/stats": packet("stats"),
     }
-    for name, data in (seeds | nvme() | scsi() | ata() | mmc() | psids() | verity()).items():
+    for name, data in (seeds | nvme() | scsi() | ata() | mmc() | psids() | verity() | ndz()).items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_bytes(data)
 

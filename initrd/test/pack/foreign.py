@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import imagezip
+
 SIZE = 2 << 20
 SECRET = b"of somebody else, in a file that no input may name".ljust(1024, b".")
 
@@ -73,6 +75,9 @@ def make_good(folder: Path) -> dict[str, Path]:
         qemu_img("convert", "-f", "raw", "-O", form, *words, disk, made[name])
     made["vpc-geometry"] = folder / "vpc-geometry"
     made["vpc-geometry"].write_bytes(of_virtualbox(made["vpc"]))
+    made["ndz"] = folder / "ndz"
+    used = [(0, SIZE // 1024)]
+    made["ndz"].write_bytes(imagezip.image(imagezip.plan(disk.read_bytes(), used, 1500), 3))
     made["luks"] = folder / "luks"
     key = ["--object", "secret,id=key,data=abc"]
     qemu_img("create", *key, "-f", "luks", "-o", "key-secret=key,iter-time=10", made["luks"], "1M")

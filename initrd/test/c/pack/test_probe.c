@@ -240,6 +240,9 @@ static void test_import(void) {
 		   kind_of("# Disk DescriptorFile\n", 22, NULL) == IMPORT_REFUSED,
 	   "vmdk without content, and its description");
 	ok(kind_of("QED\0", 4, NULL) == IMPORT_REFUSED && kind_of("QEDs", 4, NULL) == IMPORT_RAW, "QED");
+	ok(kind_of("kiii", 4, NULL) == IMPORT_NDZ && kind_of("niii", 4, NULL) == IMPORT_NDZ &&
+		   kind_of("oiii", 4, NULL) == IMPORT_RAW,
+	   "imagezip");
 	ok(kind_of("partclone-image\0", 16, NULL) == IMPORT_PARTCLONE && kind_of("", 0, NULL) == IMPORT_RAW,
 	   "partclone, raw");
 }
