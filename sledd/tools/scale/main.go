@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -61,16 +62,17 @@ func measure(ctx context.Context, sledd, out string) error {
 		}
 	}
 	chosen := strings.FieldsFunc(os.Getenv("CASES"), func(r rune) bool { return r == ',' || r == ' ' })
+	var failed []error
 	for _, c := range cases {
 		if len(chosen) > 0 && !slices.Contains(chosen, c.name) {
 			continue
 		}
 		b.now = c.name
-		if err := c.run(b, ctx); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+		if err := c.run(b, ctx); err != nil { // the figures of the others hold
+			failed = append(failed, fmt.Errorf("%s: %w", c.name, err))
 		}
 	}
-	return b.save(ctx, out)
+	return errors.Join(append(failed, b.save(ctx, out))...)
 }
 
 // note adds a figure and prints it.
@@ -104,9 +106,12 @@ func (b *bench) save(ctx context.Context, out string) error {
 	}
 	_, _ = fmt.Fprintf(os.Stdout, "\n%d nodes, %d cores, %s\n", b.nodes, runtime.NumCPU(), found["kernel"])
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "case\tfigure\tvalue\tlimit\tload")
-	for _, row := range b.rows {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%.4g %s\t%s\t%s\n", row.Case, row.Figure, row.Value, row.Unit, row.Limit, row.Load)
+	_, _ = fmt.Fprintln(table, "figure\tvalue\tlimit\tload")
+	for i, row := range b.rows {
+		if i == 0 || row.Case != b.rows[i-1].Case {
+			_, _ = fmt.Fprintf(table, "%s\t\t\t\n", row.Case)
+		}
+		_, _ = fmt.Fprintf(table, "  %s\t%.4g %s\t%s\t%s\n", row.Figure, row.Value, row.Unit, row.Limit, row.Load)
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("table: %w", err)
