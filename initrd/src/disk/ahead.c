@@ -96,26 +96,26 @@ static bool is_left_out(const struct ahead *ahead, uint64_t block) {
 	return ahead->skip && ahead->skip(ahead->context, offset_of(ahead, block), size_of(ahead, block));
 }
 
-static void prepare(struct ahead *ahead, uint64_t block) {
+static void prepare(struct ahead *ahead, uint64_t block, uint64_t place) {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&ahead->ring); // there are as many as slots
-	uint64_t offset = offset_of(ahead, block);
 	int fd = ahead->device->fd;
 
 	if (ahead->has_fixed)
-		io_uring_prep_read_fixed(sqe, fd, data_of(ahead, block), size_of(ahead, block), offset, 0);
+		io_uring_prep_read_fixed(sqe, fd, data_of(ahead, block), size_of(ahead, block), place, 0);
 	else
-		io_uring_prep_read(sqe, fd, data_of(ahead, block), size_of(ahead, block), offset);
+		io_uring_prep_read(sqe, fd, data_of(ahead, block), size_of(ahead, block), place);
 	io_uring_sqe_set_data64(sqe, block % ahead->depth);
 }
 
 static void submit(struct ahead *ahead) {
 	while (ahead->submitted < blocks_of(ahead) && ahead->submitted < ahead->next + ahead->depth) {
-		uint64_t block = ahead->submitted++;
+		uint64_t block = ahead->submitted++, place;
 
 		slot_of(ahead, block)->result = -EIO;
-		if (is_left_out(ahead, block))
+		if (is_left_out(ahead, block) ||
+		    device_place(ahead->device, offset_of(ahead, block), size_of(ahead, block), &place) < 0)
 			continue;
-		prepare(ahead, block);
+		prepare(ahead, block, place);
 		slot_of(ahead, block)->is_pending = true;
 		ahead->under_way++;
 	}

@@ -2,6 +2,7 @@
 #include "disk/device.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,22 @@ void *device_buffer(size_t size) {
 	if (buffer)
 		memset(buffer, 0, size);
 	return buffer;
+}
+
+void device_narrow(struct device *device, const struct partition *partition, unsigned number) {
+	size_t size = strlen(device->name);
+
+	device->start += partition->start;
+	device->bytes = partition->bytes;
+	device->is_partition = true;
+	snprintf(device->name + size, sizeof(device->name) - size, ", partition %u", number);
+}
+
+int device_place(const struct device *device, uint64_t offset, uint64_t size, uint64_t *ret) {
+	if (offset > device->bytes || size > device->bytes - offset)
+		return -ERANGE;
+	*ret = device->start + offset;
+	return 0;
 }
 
 static int transfer_fault(const struct device *device, int error, const char *what, uint64_t offset,

@@ -31,7 +31,9 @@ struct device {
 	int fd;
 	int paths[PATHS_MAX]; // the other paths of the disk, held so that nobody else uses them
 	size_t path_count;
-	char name[64];
+	char name[96];	   // of the disk; of one partition "sda, partition 2"
+	uint64_t start;	   // of the device within the disk: not 0 for a partition
+	bool is_partition; // of `start` and `bytes`
 	uint64_t bytes;
 	uint32_t sector;
 	size_t partition_count; // as the kernel knew them when it was opened
@@ -53,8 +55,12 @@ int device_open_disk(const struct disks *disks, const struct disk *disk, struct 
 int device_open_node(const struct disk *disk, int flags, const struct device_ops *ops, struct device *ret,
 		     struct fault *fault);
 
-// Opens or creates a regular file of at least `bytes` in place of a disk. Returns an error of code 4 for anything
-// but a regular file.
+// Makes an open disk, or a file of one, the device of the partition that `text` means (disk/partition_choose.h). With
+// `alone`, one that shares a set with another disk is refused (code 4).
+int device_take_partition(struct device *device, const char *text, bool alone, struct fault *fault);
+
+// Opens or creates a regular file of at least `bytes` in place of a disk; 0: one to take a partition of. Returns an
+// error of code 4 for anything but a regular file.
 int device_open_file(const char *path, uint64_t bytes, uint32_t sector, struct device *ret, struct fault *fault);
 void device_close(struct device *device);
 
@@ -70,6 +76,13 @@ int device_zero(struct device *device, uint64_t offset, uint64_t size, struct fa
 bool device_is_gone(int error);
 
 int device_sync(struct device *device, struct fault *fault);
+
+// Makes the device one of its partitions: all offsets count from its start, and no operation reaches a byte outside.
+void device_narrow(struct device *device, const struct partition *partition, unsigned number);
+
+// Where these bytes of the device are on the disk. The operations of a descriptor find every place with it. Returns
+// -ERANGE, for bytes that are not all on the device.
+int device_place(const struct device *device, uint64_t offset, uint64_t size, uint64_t *ret);
 
 // Best effort: if the kernel cannot read the partition table now, it does so at the next start.
 void device_reread(struct device *device);

@@ -13,7 +13,12 @@
 #include "disk/in_use.h"
 
 static int file_range(struct device *device, int how, uint64_t offset, uint64_t size) {
-	return fallocate(device->fd, how | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)size) < 0 ? -errno : 0;
+	uint64_t at;
+	int r = device_place(device, offset, size, &at);
+
+	if (r == 0 && fallocate(device->fd, how | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)size) < 0)
+		r = -errno;
+	return r;
 }
 
 static int file_discard(struct device *device, uint64_t offset, uint64_t size) {
@@ -32,10 +37,10 @@ static int file_reread(struct device *device) {
 
 static const struct device_ops file_ops = {fd_pread, fd_pwrite, file_discard, file_zero, fd_sync, file_reread};
 
-// Some filesystems have no O_DIRECT, some only for certain sizes.
+// Some filesystems have no O_DIRECT, some only for certain sizes: not for a partition, which may start anywhere.
 static int open_direct(const char *path, uint64_t bytes) {
 	const int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC;
-	int fd = bytes % BLOCK_ALIGN == 0 ? open(path, flags | O_DIRECT, 0666) : -1;
+	int fd = bytes > 0 && bytes % BLOCK_ALIGN == 0 ? open(path, flags | O_DIRECT, 0666) : -1;
 	return fd >= 0 ? fd : open(path, flags, 0666);
 }
 

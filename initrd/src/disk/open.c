@@ -13,13 +13,18 @@
 #include "disk/device.h"
 #include "disk/fd.h"
 #include "disk/in_use.h"
+#include "disk/partition_choose.h"
 #include "disk/scan.h"
 #include "disk/seam.h"
 #include "disk/transport.h"
 
 static int block_range(struct device *device, unsigned long request, uint64_t offset, uint64_t size) {
-	uint64_t range[2] = {offset, size};
-	return ioctl(device->fd, request, range) < 0 ? -errno : 0;
+	uint64_t range[2] = {0, size};
+	int r = device_place(device, offset, size, &range[0]);
+
+	if (r == 0 && ioctl(device->fd, request, range) < 0)
+		r = -errno;
+	return r;
 }
 
 static int block_discard(struct device *device, uint64_t offset, uint64_t size) {
@@ -54,7 +59,7 @@ int device_open_node(const struct disk *disk, int flags, const struct device_ops
 	if (ioctl(fd, BLKGETSIZE64, &bytes) < 0)
 		return fault_errno(fault, CODE_FAILED, errno, "%s: size", disk->node);
 	*ret = (struct device){.ops = ops, .fd = steal_fd(&fd), .bytes = bytes, .sector = disk->sector};
-	memcpy(ret->name, disk->name, sizeof(ret->name));
+	memcpy(ret->name, disk->name, sizeof(disk->name));
 	ret->partition_count = disk->partition_count;
 	memcpy(ret->partitions, disk->partitions, sizeof(ret->partitions));
 	return 0;
@@ -113,4 +118,40 @@ int device_open(const char *selector, const char *keep, struct device *ret, stru
 int device_open_whole(const char *selector, const char *keep, struct device *ret, struct text *list,
 		      struct fault *fault) {
 	return open_chosen(selector, keep, true, ret, list, fault);
+}
+
+static struct disk *find_own(const struct disks *disks, const struct device *device) {
+	for (size_t i = 0; i < disks->count; i++)
+		if (!strcmp(disks->items[i].name, device->name))
+			return &disks->items[i];
+	return NULL;
+}
+
+// As if the partition were all that the disk has.
+static int check_alone(const struct device *device, const struct chosen_partition *chosen, struct fault *fault) {
+	cleanup_with(disks_free) struct disks disks = {0};
+	const struct disk *taken;
+	struct disk *own;
+	int r = scan_disks(seam_root(), &disks, fault);
+
+	if (r == 0)
+		r = contents_read(seam_root(), &disks, fault);
+	if (r < 0)
+		return r;
+	if (!(own = find_own(&disks, device)))
+		return fault_set(fault, CODE_DISK, "%s is gone", device->name);
+	memcpy(own->sets, chosen->sets, sizeof(own->sets));
+	taken = own;
+	return choose_whole(&disks, &taken, 1, fault);
+}
+
+int device_take_partition(struct device *device, const char *text, bool alone, struct fault *fault) {
+	struct chosen_partition chosen;
+	int r = partition_choose(device->fd, device->name, device->sector, text, &chosen, fault);
+
+	if (r == 0 && alone && chosen.sets[0] && seam_count() == 0)
+		r = check_alone(device, &chosen, fault);
+	if (r == 0)
+		device_narrow(device, &chosen.place, chosen.number);
+	return r;
 }

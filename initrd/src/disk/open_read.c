@@ -8,13 +8,9 @@
 
 #include "base/cleanup.h"
 #include "disk/choose.h"
+#include "disk/fd.h"
 #include "disk/scan.h"
 #include "disk/seam.h"
-
-static ssize_t only_pread(struct device *device, void *data, size_t size, uint64_t offset) {
-	ssize_t n = pread(device->fd, data, size, (off_t)offset);
-	return n < 0 ? -errno : n;
-}
 
 static ssize_t no_pwrite(struct device *device, const void *data, size_t size, uint64_t offset) {
 	(void)device, (void)data, (void)size, (void)offset;
@@ -31,7 +27,7 @@ static int nothing(struct device *device) {
 	return 0;
 }
 
-static const struct device_ops read_ops = {only_pread, no_pwrite, no_range, no_range, nothing, nothing};
+static const struct device_ops read_ops = {fd_pread, no_pwrite, no_range, no_range, nothing, nothing};
 
 // A disk that must not be written may still be read.
 static void allow_reading(struct disks *disks) {

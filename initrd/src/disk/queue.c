@@ -17,7 +17,7 @@ struct write {
 	unsigned buffer;
 	const uint8_t *data;
 	size_t size;
-	uint64_t offset;
+	uint64_t offset, place; // on the device, on the disk
 };
 
 struct queue {
@@ -144,15 +144,16 @@ static void prepare(struct queue *queue, struct write *write) {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&queue->ring); // there are as many as writes
 
 	if (queue->has_fixed)
-		io_uring_prep_write_fixed(sqe, queue->device->fd, write->data, (unsigned)write->size, write->offset, 0);
+		io_uring_prep_write_fixed(sqe, queue->device->fd, write->data, (unsigned)write->size, write->place, 0);
 	else
-		io_uring_prep_write(sqe, queue->device->fd, write->data, (unsigned)write->size, write->offset);
+		io_uring_prep_write(sqe, queue->device->fd, write->data, (unsigned)write->size, write->place);
 	io_uring_sqe_set_data(sqe, write);
 }
 
 int queue_write(struct queue *queue, size_t from, size_t size, uint64_t offset, struct fault *fault) {
 	const uint8_t *data = queue->memory + (size_t)queue->taken * BLOCK + from;
 	struct write *write;
+	uint64_t place;
 	int r = 0;
 
 	if (!queue->has_ring) {
@@ -162,13 +163,16 @@ int queue_write(struct queue *queue, size_t from, size_t size, uint64_t offset, 
 		queue->written += r == 0 ? size : 0;
 		return r;
 	}
+	if (device_place(queue->device, offset, size, &place) < 0)
+		return fault_set(fault, CODE_FAILED, "%s: write queue: byte %llu is not on it", queue->device->name,
+				 (unsigned long long)offset);
 	while (r == 0 && !queue->free)
 		r = advance(queue, 1, fault);
 	if (r < 0)
 		return r;
 	write = queue->free;
 	queue->free = write->next;
-	*write = (struct write){.buffer = queue->taken, .data = data, .size = size, .offset = offset};
+	*write = (struct write){.buffer = queue->taken, .data = data, .size = size, .offset = offset, .place = place};
 	queue->pending[write->buffer]++;
 	queue->under_way++;
 	prepare(queue, write);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 
@@ -28,7 +29,7 @@ int reader_open(int fd, const char *name, struct reader *ret, uint32_t *ret_sect
 
 static int read_plain(const struct reader *reader, uint8_t *data, size_t size, uint64_t offset, struct fault *fault) {
 	while (size > 0) {
-		ssize_t n = pread(reader->fd, data, size, (off_t)offset);
+		ssize_t n = pread(reader->fd, data, size, (off_t)(reader->start + offset));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -69,4 +70,12 @@ int reader_read(const struct reader *reader, void *data, size_t size, uint64_t o
 	    (size % READ_ALIGN && offset + size != reader->bytes))
 		return read_aligned(reader, data, size, offset, fault);
 	return read_plain(reader, data, size, offset, fault);
+}
+
+uint64_t reader_next_data(const struct reader *reader, uint64_t at) {
+	off_t data = reader->memory ? (off_t)at : lseek(reader->fd, (off_t)(reader->start + at), SEEK_DATA);
+
+	if (data < 0)
+		return errno == ENXIO ? UINT64_MAX : at; // ENXIO: no data behind it; others: it has no holes
+	return reader->memory ? at : (uint64_t)data - reader->start;
 }

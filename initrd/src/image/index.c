@@ -12,7 +12,9 @@
 #include "base/number.h"
 #include "image/gap_frame.h"
 
-#define MAGIC "sled-img"
+#define MAGIC_DISK "sled-img"
+#define MAGIC_PARTITION "sled-prt"
+#define MAGIC 8u // bytes
 #define VERSION 1u
 #define HEAD 40u
 #define PARTITION 40u
@@ -74,7 +76,8 @@ static int parse_chunk(const uint8_t *p, const struct index *index, uint64_t lea
 }
 
 static int parse_head(const uint8_t *data, size_t size, struct index *index, struct fault *fault) {
-	if (size < HEAD || memcmp(data, MAGIC, 8) != 0)
+	index->is_partition = size >= HEAD && memcmp(data, MAGIC_PARTITION, MAGIC) == 0;
+	if (size < HEAD || (!index->is_partition && memcmp(data, MAGIC_DISK, MAGIC) != 0))
 		return fault_set(fault, CODE_INTEGRITY, "this is not an image index");
 	if (get_le32(data + 8) != VERSION)
 		return fault_set(fault, CODE_UNSUPPORTED, "image index: version %u, this program reads %u",
@@ -155,7 +158,7 @@ int index_encode(const struct index *index, uint8_t **ret_data, size_t *ret_size
 
 	if (!data)
 		return -ENOMEM;
-	memcpy(data, MAGIC, 8);
+	memcpy(data, index->is_partition ? MAGIC_PARTITION : MAGIC_DISK, MAGIC);
 	put_le32(data + 8, VERSION);
 	put_le32(data + 12, index->sector);
 	put_le64(data + 16, index->bytes);

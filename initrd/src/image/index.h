@@ -38,6 +38,7 @@ struct chunk {
 struct index {
 	uint64_t bytes, used;
 	uint32_t sector;
+	bool is_partition; // of one partition: its bytes, not those of a disk
 	uint32_t chunk_count, partition_count;
 	struct chunk *chunks;
 	struct index_partition partitions[INDEX_PARTITIONS_MAX];

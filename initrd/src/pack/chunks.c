@@ -69,8 +69,10 @@ static void add_rounded(struct extents *to, const struct extents *from, uint64_t
 
 int chunks_plan(const struct reader *reader, const struct usedmap *map, struct index *ret, struct fault *fault) {
 	cleanup_with(extents_free) struct extents granules = {0};
-	cleanup_with(index_free) struct index index = {
-		.bytes = reader->bytes, .sector = map->sector, .partition_count = map->partition_count};
+	cleanup_with(index_free) struct index index = {.bytes = reader->bytes,
+						       .sector = map->sector,
+						       .is_partition = map->is_partition,
+						       .partition_count = map->partition_count};
 	int r;
 
 	memcpy(index.partitions, map->partitions, sizeof(index.partitions));
@@ -109,7 +111,8 @@ static void mask(const struct extents *kept, uint64_t offset, size_t size, uint8
 static void hide_stamp(const struct index *index, const struct chunk *chunk, uint8_t *data) {
 	struct stamp stamp;
 
-	if (chunk->offset == 0 && chunk_size(index, chunk) == CHUNK && stamp_read(data + STAMP_AT, &stamp))
+	if (!index->is_partition && chunk->offset == 0 && chunk_size(index, chunk) == CHUNK &&
+	    stamp_read(data + STAMP_AT, &stamp))
 		memset(data + STAMP_AT, 0, STAMP_BYTES);
 }
 

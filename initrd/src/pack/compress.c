@@ -67,8 +67,7 @@ struct blank {
 };
 
 static bool is_hole(const struct compress_order *order, const struct chunk *chunk, size_t size) {
-	off_t data = order->reader->memory ? 0 : lseek(order->reader->fd, (off_t)chunk->offset, SEEK_DATA);
-	return data < 0 ? errno == ENXIO : (uint64_t)data >= chunk->offset + size;
+	return reader_next_data(order->reader, chunk->offset) >= chunk->offset + size;
 }
 
 static int make_frame(const struct compress_order *order, struct codec *codec, struct blank *blank, struct chunk *chunk,

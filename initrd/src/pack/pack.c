@@ -8,10 +8,12 @@
 
 #include "base/cleanup.h"
 #include "base/file.h"
+#include "disk/partition_choose.h"
 #include "image/gap_frame.h"
 #include "image/layout.h"
 #include "pack/chunks.h"
 #include "pack/compress.h"
+#include "pack/sector.h"
 
 // The state of one image, which is written from its first byte to its last.
 struct packing {
@@ -159,6 +161,30 @@ static int pack_mapped(struct packing *p, const struct survey *survey, struct pa
 	return 0;
 }
 
+// The sector size is that with which the table of the disk is found.
+static int find_sector(const struct reader *reader, uint32_t *sector, struct fault *fault) {
+	cleanup_with(table_free) struct table table = {0};
+	int r = sector_read_table(reader, *sector, &table, fault);
+
+	*sector = table.sector;
+	return r;
+}
+
+static int take_partition(struct reader *reader, const char *text, struct usedmap_order *order, struct fault *fault) {
+	struct chosen_partition chosen;
+	int r = find_sector(reader, &order->sector, fault);
+
+	if (r == 0)
+		r = partition_choose(reader->fd, reader->name, order->sector, text, &chosen, fault);
+	if (r < 0)
+		return r;
+	reader->start = chosen.place.start;
+	reader->bytes = chosen.place.bytes;
+	order->is_partition = true;
+	order->type = chosen.type;
+	return 0;
+}
+
 int survey_disk(int fd, const char *name, const struct pack_order *order, struct survey *ret, struct fault *fault) {
 	struct usedmap_order map_order = {.folder = order->folder, .drop_rest = order->drop_rest};
 	int r;
@@ -169,6 +195,8 @@ int survey_disk(int fd, const char *name, const struct pack_order *order, struct
 	r = reader_open(fd, name, &ret->reader, &map_order.sector, fault);
 	if (order->sector)
 		map_order.sector = order->sector;
+	if (r == 0 && order->partition)
+		r = take_partition(&ret->reader, order->partition, &map_order, fault);
 	return r == 0 ? usedmap_read(&ret->reader, &map_order, &ret->map, fault) : r;
 }
 

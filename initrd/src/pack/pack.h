@@ -11,10 +11,11 @@
 #include "pack/usedmap.h"
 
 struct pack_order {
-	int level;	    // zstd
-	uint32_t sector;    // bytes; 0: that of the device, or to be found from the disk's content
-	bool drop_rest;	    // what nothing describes is free
-	const char *folder; // for temporary files, if partitions are not available as devices
+	int level;	       // zstd
+	uint32_t sector;       // bytes; 0: that of the device, or to be found from the disk's content
+	const char *partition; // only this one (disk/partition_choose.h); NULL: the whole disk
+	bool drop_rest;	       // what nothing describes is free
+	const char *folder;    // for temporary files, if partitions are not available as devices
 };
 
 struct packed {
@@ -30,7 +31,7 @@ struct survey {
 };
 
 // `fd`: a raw disk, as a file or a block device; `name` is for people. It may take minutes. Free `ret` after a failure
-// too; its map has the warnings.
+// too; its map has the warnings. A partition that does not exist is an error of code 4.
 int survey_disk(int fd, const char *name, const struct pack_order *order, struct survey *ret, struct fault *fault);
 void survey_free(struct survey *survey); // for cleanup_with
 

@@ -88,20 +88,21 @@ static int use_copy(const struct reader *reader, const struct partition *partiti
 
 int partition_path_open(const struct reader *reader, const struct partition *partition, const char *folder,
 			bool guarded, struct partition_path *ret, struct fault *fault) {
+	const struct partition place = {reader->start + partition->start, partition->bytes};
 	struct stat st;
 
 	*ret = (struct partition_path){.fd = -1};
-	if (!guarded && partition->start == 0 && partition->bytes == reader->bytes) {
+	if (!guarded && place.start == 0 && partition->bytes == reader->bytes) {
 		child_path(reader->fd, ret->path);
 		return 0;
 	}
 	// While this process has the disk open exclusively, no other can open a partition exclusively, as some tools
 	// do: a loop device is better.
-	if (use_loop(reader, partition, ret))
+	if (use_loop(reader, &place, ret))
 		return 0;
-	if (!guarded && fstat(reader->fd, &st) == 0 && S_ISBLK(st.st_mode) && use_partition(&st, partition, ret))
+	if (!guarded && fstat(reader->fd, &st) == 0 && S_ISBLK(st.st_mode) && use_partition(&st, &place, ret))
 		return 0;
-	return use_copy(reader, partition, folder, ret, fault);
+	return use_copy(reader, &place, folder, ret, fault);
 }
 
 void partition_path_close(struct partition_path *path) {

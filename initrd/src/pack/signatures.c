@@ -71,7 +71,7 @@ int signatures_read(const struct reader *reader, const struct partition *partiti
 	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
 	cleanup_close int fd = open_again(reader);
 	const char *type;
-	int r = open_probe(reader, partition->start, partition->bytes, fd, probe, fault);
+	int r = open_probe(reader, reader->start + partition->start, partition->bytes, fd, probe, fault);
 
 	*ret = (struct signatures){0};
 	if (r < 0)

@@ -10,13 +10,9 @@
 
 #define PIECE ((size_t)1 << 20)
 
-// Where the next byte may be that is not in a hole of the file.
 static uint64_t skip_hole(const struct reader *reader, uint64_t at, uint64_t end) {
-	off_t data = reader->memory ? (off_t)at : lseek(reader->fd, (off_t)at, SEEK_DATA);
-
-	if (data < 0)
-		return errno == ENXIO ? end : at; // ENXIO: no data behind it; others: it has no holes
-	return (uint64_t)data < end ? (uint64_t)data : end;
+	uint64_t data = reader_next_data(reader, at);
+	return data < end ? data : end;
 }
 
 static void keep_granules(const uint8_t *data, size_t size, uint64_t at, struct extents *kept) {

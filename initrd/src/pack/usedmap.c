@@ -183,14 +183,27 @@ static void settle(struct usedmap *map) {
 	}
 }
 
+// In a partition nothing is a table: what looks like one is its content.
+static struct table one_partition(const struct reader *reader, const struct usedmap_order *order) {
+	struct table table = {.sector = order->sector, .partition_count = 1};
+
+	table.partitions[0] = (struct partition){0, reader->bytes};
+	if (order->type != PARTITION_ANY)
+		extents_add(order->type == PARTITION_SWAP ? &table.swaps : &table.others, 0, reader->bytes);
+	return table;
+}
+
 int usedmap_read(const struct reader *reader, const struct usedmap_order *order, struct usedmap *ret,
 		 struct fault *fault) {
 	const struct work work = {reader, order, ret};
 	cleanup_with(table_free) struct table table = {0};
-	int r;
+	int r = 0;
 
-	*ret = (struct usedmap){0};
-	r = sector_read_table(reader, order->sector, &table, fault);
+	*ret = (struct usedmap){.is_partition = order->is_partition};
+	if (order->is_partition)
+		table = one_partition(reader, order);
+	else
+		r = sector_read_table(reader, order->sector, &table, fault);
 	if (r == 0 && table.warning)
 		text_addf(&ret->warnings, "%s: %s\n", reader->name, table.warning);
 	ret->sector = table.sector;

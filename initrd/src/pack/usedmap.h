@@ -5,11 +5,13 @@
 
 #include "base/extents.h"
 #include "base/text.h"
+#include "disk/partition_type.h"
 #include "disk/reader.h"
 #include "image/index.h"
 
 struct usedmap {
 	uint32_t sector;
+	bool is_partition;
 	struct extents kept;  // settled: bytes as they are on the disk
 	struct extents marks; // settled: granules that count as used although nothing is kept
 	// (contract/image.md, "A disk of another size")
@@ -20,6 +22,8 @@ struct usedmap {
 };
 
 struct usedmap_order {
+	bool is_partition; // the reader's bytes are those of one partition, of this type
+	enum partition_type type;
 	uint32_t sector;    // 0: to be found from the disk's content
 	const char *folder; // for copies of partitions, if there are no loop devices
 	bool drop_rest;	    // what nothing describes is free

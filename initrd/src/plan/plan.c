@@ -13,6 +13,10 @@ const struct operand_rule write_shell_rules[] = {
 	{"file", false, "instead of disk: a regular file, created or extended to the size of the image", NULL, NULL},
 	{"room", false, "with file: bytes that it may have; a larger image is refused before its first byte", NULL,
 	 check_positive},
+	{"partition", false,
+	 "only this partition, with the image of one; the rest of the disk stays (NUMBER, part-label:NAME or "
+	 "part-uuid:UUID)",
+	 NULL, check_partition},
 	{"keys", false, "PEM file of the keys that may sign images (default SLED_KEYS, else /etc/sled/image.pub)", NULL,
 	 NULL},
 	IMAGE_RULES,

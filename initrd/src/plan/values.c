@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "disk/partition_choose.h"
 #include "disk/selector.h"
 #include "disk/several.h"
 #include "disk/stamp.h"
@@ -18,6 +19,8 @@ int check_selector(const char *value, struct fault *fault) {
 	selector_free(&selector);
 	return r;
 }
+
+int check_partition(const char *value, struct fault *fault) { return partition_selector_check(value, fault); }
 
 int check_disks(const char *value, struct fault *fault) { return several_check(value, fault); }
 

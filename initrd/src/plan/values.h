@@ -5,6 +5,7 @@
 #include "base/fault.h"
 
 int check_selector(const char *value, struct fault *fault);
+int check_partition(const char *value, struct fault *fault);
 int check_disks(const char *value, struct fault *fault); // of a wipe
 int check_keep(const char *value, struct fault *fault);
 int check_urls(const char *value, struct fault *fault);

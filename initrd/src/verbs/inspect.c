@@ -36,9 +36,9 @@ static void print_human(const struct image_file *o) {
 	char bytes[32], used[32], file[32];
 
 	printf("image       %s\ndigest      %s\n", image_file_name(o), o->image.digest);
-	printf("disk        %s (%llu bytes, sectors of %u)\n", human_bytes(index->bytes, bytes),
-	       (unsigned long long)index->bytes, index->sector);
-	printf("used        %s, %u %% of the disk, in %u chunks\n", human_bytes(index->used, used),
+	printf("%s%s (%llu bytes, sectors of %u)\n", index->is_partition ? "partition   " : "disk        ",
+	       human_bytes(index->bytes, bytes), (unsigned long long)index->bytes, index->sector);
+	printf("used        %s, %u %% of it, in %u chunks\n", human_bytes(index->used, used),
 	       percent(index->used, index->bytes), index->chunk_count);
 	printf("file        %s, %u %% of what is used\n", human_bytes(o->file_bytes, file),
 	       percent(o->file_bytes, index->used));
@@ -50,10 +50,10 @@ static void print_json(const struct image_file *o) {
 
 	printf("{\"name\": ");
 	json_string(stdout, image_file_name(o));
-	printf(", \"digest\": \"%s\", \"bytes\": %llu, \"sector\": %u, \"used_bytes\": %llu, \"file_bytes\": %llu, "
-	       "\"chunks\": %u, \"partitions\": [",
-	       o->image.digest, (unsigned long long)index->bytes, index->sector, (unsigned long long)index->used,
-	       (unsigned long long)o->file_bytes, index->chunk_count);
+	printf(", \"digest\": \"%s\", \"of\": \"%s\", \"bytes\": %llu, \"sector\": %u, \"used_bytes\": %llu, "
+	       "\"file_bytes\": %llu, \"chunks\": %u, \"partitions\": [",
+	       o->image.digest, index->is_partition ? "partition" : "disk", (unsigned long long)index->bytes,
+	       index->sector, (unsigned long long)index->used, (unsigned long long)o->file_bytes, index->chunk_count);
 	for (uint32_t i = 0; i < index->partition_count; i++) {
 		const struct index_partition *p = &index->partitions[i];
 		printf("%s{\"content\": \"%s\", \"start\": %llu, \"bytes\": %llu, \"used_bytes\": %llu}", i ? ", " : "",

@@ -21,6 +21,8 @@ const struct operand_rule pack_rules[] = {
 	 "(.gz .xz .zst .bz2 .lz4); a block device; a folder of Clonezilla or FOG",
 	 NULL, NULL},
 	{"out", true, "image file; an existing one is replaced once the new one is complete", NULL, NULL},
+	{"partition", false, "only this partition of the disk: NUMBER, part-label:NAME or part-uuid:UUID", NULL,
+	 check_partition},
 	{"level", false, "zstd level, 1 to 19 (default 3)", NULL, check_level},
 	{"sector", false, "logical sector size of the disk (default: that with which its content is found)", "512|4096",
 	 NULL},
@@ -70,9 +72,10 @@ static void print_packed(const struct request *request, const struct packed *pac
 		       "}\n",
 		       packed->digest, packed->bytes, packed->used, packed->file_bytes);
 	else
-		printf("%s: %s\n%s, disk of %s, used %s, %.2f:1\n", request->out, packed->digest,
-		       human_bytes(packed->file_bytes, file), human_bytes(packed->bytes, disk),
-		       human_bytes(packed->used, used), (double)packed->used / (double)packed->file_bytes);
+		printf("%s: %s\n%s, %s of %s, used %s, %.2f:1\n", request->out, packed->digest,
+		       human_bytes(packed->file_bytes, file), request->order.partition ? "partition" : "disk",
+		       human_bytes(packed->bytes, disk), human_bytes(packed->used, used),
+		       (double)packed->used / (double)packed->file_bytes);
 }
 
 enum exit_code verb_pack(const struct operands *operands) {
@@ -89,6 +92,7 @@ enum exit_code verb_pack(const struct operands *operands) {
 	request.json = !strcmp(operands_get_or(operands, "json", "no"), "yes");
 	request.order = (struct pack_order){
 		.level = atoi(operands_get_or(operands, "level", "3")),
+		.partition = operands_get(operands, "partition"),
 		.sector = (uint32_t)atoi(operands_get_or(operands, "sector", "0")),
 		.drop_rest = !strcmp(operands_get_or(operands, "gaps", "keep"), "drop"),
 		.folder = folder ? folder : dirname(copy),

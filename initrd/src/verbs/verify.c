@@ -21,6 +21,7 @@ const struct operand_rule verify_rules[] = {
 	{"digest", false, "digest that the image must have", NULL, check_digest},
 	{"disk", false, "disk to compare with the image (disk selector); it is only read", NULL, check_selector},
 	{"file", false, "raw file to compare with the image", NULL, NULL},
+	{"partition", false, "only this partition: NUMBER, part-label:NAME or part-uuid:UUID", NULL, check_partition},
 	{0},
 };
 
@@ -93,7 +94,8 @@ static int compare(struct device *device, const struct image_file *o, struct pro
 
 static int verify_disk(const struct operands *operands, const struct image_file *o, struct progress *progress,
 		       struct fault *fault) {
-	const char *selector = operands_get(operands, "disk"), *file = operands_get(operands, "file");
+	const char *selector = operands_get(operands, "disk"), *file = operands_get(operands, "file"),
+		   *partition = operands_get(operands, "partition");
 	cleanup_with(device_close) struct device device = {.fd = -1};
 	cleanup_with(text_free) struct text list = {0};
 	int r = selector ? device_open_read(selector, &device, &list, fault)
@@ -101,8 +103,12 @@ static int verify_disk(const struct operands *operands, const struct image_file 
 
 	if (r < 0)
 		fputs(text_string(&list), stderr);
-	else if (!selector)
-		device.sector = o->image.index.sector; // a file has none
+	else if (!selector) // a file has none, and without partition= is what the image is of
+		device.sector = o->image.index.sector;
+	if (r == 0 && !selector && !partition)
+		device.is_partition = o->image.index.is_partition;
+	if (r == 0 && partition)
+		r = device_take_partition(&device, partition, false, fault);
 	return r == 0 ? compare(&device, o, progress, fault) : r;
 }
 
@@ -116,6 +122,8 @@ enum exit_code verb_verify(const struct operands *operands) {
 
 	if (r == 0 && disk && file)
 		r = fault_set(&fault, CODE_USAGE, "disk= and file= exclude each other");
+	if (r == 0 && !disk && !file && operands_get(operands, "partition"))
+		r = fault_set(&fault, CODE_USAGE, "partition= needs disk= or file=");
 	if (r == 0)
 		r = image_file_open(place, operands_get(operands, "digest"), &o, &fault);
 	if (r == 0)

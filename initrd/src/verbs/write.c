@@ -16,6 +16,7 @@
 #include "net/api.h"
 #include "verbs/proven.h"
 #include "verbs/verbs.h"
+#include "write/fit.h"
 
 #define IDLE_NS (300 * SECOND) // long enough for the restart of a server
 
@@ -97,7 +98,7 @@ static int write_timed(struct source *source, const struct image *image, const s
 	order.multicast = multicast ? &address : NULL;
 	if (r == 0)
 		r = write_image(source, image, &order, device, &written, &progress, fault);
-	if (r == 0 && operands_get(operands, "disk"))
+	if (r == 0 && operands_get(operands, "disk") && !device->is_partition)
 		leave_kept(&written.kept);
 	if (r == 0) {
 		print_received(&written);
@@ -118,6 +119,18 @@ static int check_room(const struct operands *operands, const struct image *image
 			 (unsigned long long)image->index.bytes, (unsigned long long)room);
 }
 
+// A file of a disk, for one of its partitions, exists.
+static int open_file(const struct operands *operands, const struct image *image, struct device *device,
+		     struct fault *fault) {
+	const char *file = operands_get(operands, "file"), *partition = operands_get(operands, "partition");
+	int r;
+
+	if (partition && access(file, F_OK) < 0)
+		return fault_errno(fault, CODE_DISK, errno, "%s", file);
+	r = device_open_file(file, partition ? 0 : image->index.bytes, image->index.sector, device, fault);
+	return r == 0 && partition ? device_take_partition(device, partition, false, fault) : r;
+}
+
 // A disk is open already; a file is opened here, because the image determines its size.
 static int write_to(struct device *device, const struct operands *operands, struct fault *fault) {
 	cleanup_with(urls_free) struct urls urls = {0};
@@ -134,9 +147,23 @@ static int write_to(struct device *device, const struct operands *operands, stru
 		r = image_open_proven(source, operands, "write", &image, fault);
 	if (r == 0)
 		r = check_room(operands, &image, fault);
+	if (r == 0)
+		r = fit_check_kind(&image.index, operands_get(operands, "partition"), "write", fault);
 	if (r == 0 && file)
-		r = device_open_file(file, image.index.bytes, image.index.sector, device, fault);
+		r = open_file(operands, &image, device, fault);
 	return r == 0 ? write_timed(source, &image, operands, device, fault) : r;
+}
+
+// All of it, or one of its partitions.
+static int open_disk(const struct operands *operands, struct device *device, struct text *list, struct fault *fault) {
+	const char *disk = operands_get(operands, "disk"), *keep = operands_get(operands, "keep"),
+		   *partition = operands_get(operands, "partition");
+	int r = partition ? device_open(disk, keep, device, list, fault)
+			  : device_open_whole(disk, keep, device, list, fault);
+
+	if (r == 0)
+		r = stamp_admit(device, operands_get(operands, "known"), fault);
+	return r == 0 && partition ? device_take_partition(device, partition, true, fault) : r;
 }
 
 enum exit_code verb_write(const struct operands *operands) {
@@ -148,11 +175,8 @@ enum exit_code verb_write(const struct operands *operands) {
 
 	if (has_file == !!operands_get(operands, "disk") || (has_file && operands_get(operands, "keep")))
 		r = fault_set(&fault, CODE_USAGE, "exactly one of disk= (with keep=) and file= is required");
-	else if (!has_file && (r = device_open_whole(operands_get(operands, "disk"), operands_get(operands, "keep"),
-						     &device, &list, &fault)) < 0)
+	else if (!has_file && (r = open_disk(operands, &device, &list, &fault)) < 0)
 		fputs(text_string(&list), stderr);
-	if (r == 0 && !has_file)
-		r = stamp_admit(&device, operands_get(operands, "known"), &fault);
 	if (r == 0)
 		r = write_to(&device, operands, &fault);
 	return r < 0 ? fault_print(&fault, "write") : CODE_DONE;

@@ -132,7 +132,7 @@ static int choose_grown(struct comparing *c, struct fault *fault) {
 	bool ignored = false;
 	int r = table_areas_copy(&c->areas, &grown, fault);
 
-	if (r < 0 || is_equal(c, &c->index->chunks[0], c->areas.head, &ignored) ||
+	if (r < 0 || c->index->is_partition || is_equal(c, &c->index->chunks[0], c->areas.head, &ignored) ||
 	    !table_areas_grow(&grown, limit_of, c) || !is_equal(c, &c->index->chunks[0], grown.head, &ignored))
 		return r;
 	c->ret->is_grown = true;

@@ -22,7 +22,28 @@ struct table {
 
 static unsigned long long wide(uint64_t n) { return n; }
 
+int fit_check_kind(const struct index *index, bool is_partition, const char *name, struct fault *fault) {
+	if (index->is_partition == is_partition)
+		return 0;
+	if (is_partition)
+		return fault_set(
+			fault, CODE_UNSUPPORTED,
+			"%s: the image is of a whole disk: make one of a partition with sledc pack partition=", name);
+	return fault_set(
+		fault, CODE_UNSUPPORTED,
+		"%s: the image is of one partition: name the partition that it replaces with partition=", name);
+}
+
 int fit_check(const struct index *index, const struct device *device, struct fault *fault) {
+	int r = fit_check_kind(index, device->is_partition, device->name, fault);
+
+	if (r < 0)
+		return r;
+	if (index->is_partition && device->bytes < index->bytes)
+		return fault_set(fault, CODE_DISK,
+				 "%s has %llu bytes, the partition that the image is of has %llu: %llu bytes too small",
+				 device->name, wide(device->bytes), wide(index->bytes),
+				 wide(index->bytes - device->bytes));
 	if (index->sector == device->sector)
 		return 0;
 	return fault_set(fault, CODE_UNSUPPORTED,
@@ -222,6 +243,8 @@ int fit_table(const struct index *index, const struct device *device, uint8_t *h
 	cleanup_with(table_free) struct table t = {0};
 	int r = fit_check(index, device, fault);
 
+	if (index->is_partition) // a table in it is that of a disk in a file or a volume: nothing moves
+		head = NULL;
 	if (r == 0 && head && index->bytes == device->bytes)
 		r = find_spare(index, device, head, read, context, &fit, fault);
 	else if (r == 0 && head)

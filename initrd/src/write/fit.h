@@ -18,7 +18,9 @@ struct fit {
 	uint64_t copy_at; // disk offset; copy_at + copy_size is the disk's end
 };
 
-// The check before anything is fetched. Returns an error of code 3 for a disk with another logical sector size.
+// The check before anything is fetched. Returns an error of code 3 for a disk with another logical sector size, and if
+// one of image and device is a partition and the other a disk; of code 4 for a partition that is too small.
+int fit_check_kind(const struct index *index, bool is_partition, const char *name, struct fault *fault);
 int fit_check(const struct index *index, const struct device *device, struct fault *fault);
 
 // Reads bytes of the image's disk, free ones as zeros: `context` knows the image.
