@@ -110,7 +110,7 @@ def parse_chunk(data: bytes, disk: int, least: int) -> Chunk:
 
 def parse_index(data: bytes) -> Index:
     """The index's payload; its layout is checked too."""
-    must(len(data) >= HEAD.size and data[:8] == b"sled-img", "no index")
+    must(len(data) >= HEAD.size and data[:8] in {b"sled-img", b"sled-prt"}, "no index")
     _, version, sector, size, used, chunk_count, partition_count = HEAD.unpack_from(data)
     must(version == 1, f"index of version {version}", UNSUPPORTED)
     must(sector in {512, 4096}, f"sectors of {sector}")

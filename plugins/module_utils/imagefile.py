@@ -80,6 +80,8 @@ def parse(read: Reader, size: int, place: str) -> Json:
 def contents(index: bytes, place: str) -> Json:
     """What people want to know of an index."""
     if len(index) < HEAD.size or index[:8] != b"sled-img":
+        if index[:8] == b"sled-prt":
+            raise SledError(f"{place}: it is of one partition, and a node writes whole disks")
         raise SledError(f"{place}: it has no index of an image")
     _, _, _, size, used, _, count = HEAD.unpack_from(index)
     if len(index) < HEAD.size + count * PARTITION.size:

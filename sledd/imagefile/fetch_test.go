@@ -153,6 +153,7 @@ func TestImagesAtFault(t *testing.T) {
 		"does not end as an image": load(t, "bad/cut_by_a_byte"), "its index is damaged": load(t, "bad/flip_in_index"),
 		"its trailer is damaged":                          load(t, "bad/trailer_signature_of_version_1"),
 		"has version 2, 1 is read":                        load(t, "bad/version_2_trailer"),
+		"it is of one partition":                          load(t, "ok/one_partition"),
 		"its index is not at the position in the trailer": cut[1000:],
 	} {
 		url, _ := serve(t, whole(file))

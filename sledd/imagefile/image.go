@@ -19,12 +19,14 @@ const (
 
 // Image is the content of the trailer and the index of an image.
 type Image struct {
-	Digest     string // sha256:HEX of its index
-	Bytes      int64  // size of the disk
-	UsedBytes  int64  // bytes of the disk that hold something
-	FileBytes  int64  // size of the file
-	Sector     int64  // logical sector size of the disk, in bytes
-	Partitions []Partition
+	Digest    string // sha256:HEX of its index
+	Bytes     int64  // size of the disk
+	UsedBytes int64  // bytes of the disk that hold something
+	FileBytes int64  // size of the file
+	Sector    int64  // logical sector size of the disk, in bytes
+	// OnePartition is whether it is of one partition of a disk, which no plan writes.
+	OnePartition bool
+	Partitions   []Partition
 }
 
 // Measure sets the attributes that are read from the image.

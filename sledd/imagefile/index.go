@@ -25,6 +25,7 @@ const (
 // index is its part about the whole image.
 type index struct {
 	sector, bytes, used int64
+	isPartition         bool // of one partition: its bytes, not those of a disk
 	partitions          []Partition
 	chunks              []chunk
 }
@@ -77,7 +78,8 @@ func parseIndex(data []byte) (index, error) {
 }
 
 func parseHead(p []byte) (chunks, partitions uint32, i index, err error) {
-	if len(p) < headSize || string(p[:8]) != "sled-img" {
+	i.isPartition = len(p) >= headSize && string(p[:8]) == "sled-prt"
+	if len(p) < headSize || (!i.isPartition && string(p[:8]) != "sled-img") {
 		return 0, 0, i, refuse(integrity, "its index is none")
 	}
 	version := little.Uint32(p[8:])

@@ -43,8 +43,9 @@ func read(total int64, from reader) (Image, error) {
 	}
 	return Image{
 		Digest: "sha256:" + hex.EncodeToString(t.digest[:]), Bytes: i.bytes, UsedBytes: i.used, FileBytes: total,
-		Sector:     i.sector,
-		Partitions: i.partitions,
+		Sector:       i.sector,
+		OnePartition: i.isPartition,
+		Partitions:   i.partitions,
 	}, nil
 }
 

@@ -53,7 +53,10 @@ func (c *chunk) usedBytes() (sum int64) {
 
 func parseIndex(data []byte) (*index, error) {
 	f := fields(data)
-	if len(data) < headSize || string(f.bytes(8)) != "sled-img" {
+	if len(data) < headSize {
+		return nil, refuse(integrity, "no index")
+	}
+	if magic := string(f.bytes(8)); magic != "sled-img" && magic != "sled-prt" {
 		return nil, refuse(integrity, "no index")
 	}
 	if version := f.u32(); version != 1 {

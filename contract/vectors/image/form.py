@@ -86,6 +86,7 @@ class Disk:
     size: int
     chunks: list[Chunk]
     sector: int = 512
+    magic: bytes = b"sled-img"
     partitions: list[tuple[int, int, int, bytes]] = field(default_factory=list)
 
     def raw_hash(self) -> str:
@@ -153,9 +154,7 @@ def parts_of(disk: Disk) -> Parts:
         end = chunk.offset + len(chunk.data)
     frames += gaps(disk.size - end)
     used = sum(chunk.used() for chunk in disk.chunks)
-    head = struct.pack(
-        "<8sIIQQII", b"sled-img", 1, disk.sector, disk.size, used, len(disk.chunks), len(disk.partitions)
-    )
+    head = struct.pack("<8sIIQQII", disk.magic, 1, disk.sector, disk.size, used, len(disk.chunks), len(disk.partitions))
     return Parts(frames, bytearray(head + b"".join(struct.pack("<QQQ16s", *p) for p in disk.partitions) + entries))
 
 

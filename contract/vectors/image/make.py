@@ -51,6 +51,12 @@ def good() -> dict[str, Disk]:
         "gap_over_64_mib": Disk(200 * MIB, [Chunk(0, [0]), Chunk(150 * MIB, [9, 10])]),
         "partitions_128": Disk(MIB, [Chunk(0, [0, 255])], partitions=many),
         "content_16_letters": Disk(MIB, [Chunk(0, [0])], partitions=[(0, MIB, 4096, b"abcdefghijkl_678")]),
+        "one_partition": Disk(
+            3 * MIB + 512,
+            [Chunk(0, [0]), Chunk(3 * MIB, [0])],
+            magic=b"sled-prt",
+            partitions=[(0, 3 * MIB + 512, 4608, b"ext4")],
+        ),
         "partitions_odd": Disk(MIB, [Chunk(0, [0])], partitions=odd),
         "window_512_kib": framed(windowed(0x48)),
         "window_1_mib": framed(windowed(0x50)),
