@@ -15,8 +15,9 @@ memory_open() {
 	$MOCK mount -t squashfs -o loop,ro "$fetch_folder/root/image" "$memory_folder/image"
 	$MOCK mount -t tmpfs -o mode=700 tmpfs "$memory_folder/upper"
 	mkdir -m 755 "$memory_folder/upper/root" "$memory_folder/upper/work"
+	memory_lower=$memory_folder/image
 	memory_modules
-	memory_layers=lowerdir=$memory_folder/image,upperdir=$memory_folder/upper/root,workdir=$memory_folder/upper/work
+	memory_layers=lowerdir=$memory_lower,upperdir=$memory_folder/upper/root,workdir=$memory_folder/upper/work
 	$MOCK mount -t overlay -o "$memory_layers" overlay "$disk_root"
 }
 
@@ -26,15 +27,27 @@ memory_modules() {
 	memory_release=$(uname -r) memory_library=lib
 	[ ! -L "$memory_folder/image/lib" ] || memory_library=usr/lib
 	[ ! -e "$memory_folder/image/$memory_library/modules/$memory_release" ] || return 0
+	if [ -e "$ROOT/image" ]; then memory_kernel; return; fi
 	mkdir -p "$memory_folder/upper/root/$memory_library/modules"
 	cp -a "$ROOT/lib/modules/$memory_release" "$memory_folder/upper/root/$memory_library/modules/"
+}
+
+# memory_kernel: the image of the kernel that this system was started on has all of them, in /usr/lib/modules. It
+# becomes the lowest layer, so that they take no more memory.
+memory_kernel() {
+	mkdir -p "$memory_folder/kernel"
+	$MOCK mount -t squashfs -o loop,ro,nodev "$ROOT/image" "$memory_folder/kernel"
+	memory_lower=$memory_lower:$memory_folder/kernel
+	[ "$memory_library" = lib ] || return 0
+	mkdir -p "$memory_folder/upper/root/lib/modules"
+	ln -s "/usr/lib/modules/$memory_release" "$memory_folder/upper/root/lib/modules/"
 }
 
 # memory_end: frees what an earlier plan has opened and not started.
 memory_end() {
 	[ -d "$memory_folder" ] || return 0
 	$MOCK umount "$disk_root" 2>/dev/null || :
-	for memory_mounted in "$memory_folder/upper" "$memory_folder/image"; do
+	for memory_mounted in "$memory_folder/upper" "$memory_folder/image" "$memory_folder/kernel"; do
 		$MOCK umount "$memory_mounted" 2>/dev/null || :
 	done
 	rm -rf "$memory_folder"

@@ -84,6 +84,7 @@ BINDING = (
     "seed_changes",
     "hostname",
     "authorized_keys",
+    "kernel",
     "kernel_arguments",
     "owner",
 )
@@ -106,6 +107,7 @@ BINDING_VARIABLES = {
     "hostname": ("node_hostname", False),
     "authorized_keys": ("node_authorized_keys", False),
     "user_data": ("node_user_data", False),
+    "kernel": ("node_kernel", False),
     "kernel_arguments": ("node_kernel_arguments", False),
     "owner": ("node_owner", False),
 }

@@ -180,10 +180,18 @@ options:
         cloud-init user data. Write-only; only a hash of it is returned.
       - "An empty value means: none."
     type: str
+  kernel:
+    description:
+      - >-
+        Name of an image of kind kernel, for an image of kind root: the Sled system is started on that
+        kernel first, at each boot, and the root then runs on it.
+      - "An empty value means: the kernel of the Sled system."
+    type: str
   kernel_arguments:
     description:
       - >-
-        Added to the installed kernel's own arguments when it is started by kexec.
+        Added to the arguments of the kernel that is started: the installed one, when it is started by
+        kexec, a payload, or the one that kernel names.
       - "An empty value means: none."
     type: str
   owner:
@@ -302,6 +310,7 @@ SPEC = {
     "hostname": {"type": "str"},
     "authorized_keys": {"type": "list", "elements": "str", "no_log": False},
     "user_data": {"type": "str", "no_log": True},
+    "kernel": {"type": "str"},
     "kernel_arguments": {"type": "str"},
     "owner": {"type": "str"},
     # END words

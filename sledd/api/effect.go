@@ -45,6 +45,7 @@ func Reimages(before, after Effect, node NodeSpec) []string {
 			{"disk", func(e *Effect) { e.Disk = after.Disk }},
 			{"configure", func(e *Effect) { e.Configure = after.Configure }},
 			{"grow", func(e *Effect) { e.Grow = after.Grow }},
+			{"kernel", func(e *Effect) { e.Kernel = after.Kernel }},
 			{"wipe", func(e *Effect) { e.Wipe = emptied.Wipe }},
 			{"wipe_method", func(e *Effect) { e.WipeMethod = emptied.WipeMethod }},
 			{"verify", func(e *Effect) { e.Verify = emptied.Verify }},

@@ -18,7 +18,7 @@ type Outlook struct {
 	Bytes      int64    `json:"bytes,omitempty" doc:"Size of an image that runs from memory"`
 	Warning    string   `json:"warning,omitempty" doc:"Why the node waits for an operator after a power cut, in a line for people; absent: it runs again by itself, or has an image on its disk" example:"it has keys, so after a power cut it waits for an operator: its console is not recorded (docs/admission.md)"`
 	When       string   `json:"when,omitempty" enum:"now,next_boot,after_detour" doc:"When the node would act on it: now, as it waits in the Sled system, at its next boot, or at the boot after its detour; absent: the generation does not rise"`
-	Why        []string `json:"why,omitempty" enum:"first,image,capture,disk,configure,wipe,wipe_method,verify,seed,reimage" doc:"Why the generation would rise: first: the node is not bound. reimage: it was requested. Else what changes"`
+	Why        []string `json:"why,omitempty" enum:"first,image,capture,disk,configure,grow,kernel,wipe,wipe_method,verify,handover,seed,reimage" doc:"Why the generation would rise: first: the node is not bound. reimage: it was requested. Else what changes"`
 	Before     int64    `json:"before" doc:"Generation before: of the binding, without one that of the last plan; 0: none yet"`
 	Generation int64    `json:"generation" doc:"Generation afterwards; 0: not bound"`
 	Had        string   `json:"had,omitempty" doc:"Image before: of the binding, without one that on the disk"`

@@ -123,6 +123,7 @@ type Status struct {
 	Reason       Prose      `json:"reason,omitzero"`
 	Detail       Prose      `json:"detail,omitzero" doc:"Detail of the last step that reported one, such as the mode of a write and its reason"`
 	Memory       bool       `json:"memory,omitempty" doc:"True if the node was started from memory: what is on its disk does not run"`
+	Kernel       OnKernel   `json:"kernel,omitzero" doc:"Kernel of the binding that the Sled system of this boot is started on, or was"`
 	Confirmed    Prose      `json:"confirmed,omitzero" doc:"How a payload confirmed that it runs, for people" example:"by http 0.4 s after the jump"`
 	DiskKept     bool       `json:"disk_kept,omitempty" doc:"True from a capture of the disk until the next write to it: without a binding, the node starts its own system"`
 	Erased       *Erased    `json:"erased,omitempty" doc:"Disks that a wipe of this boot has erased, and that no step has written to since: a plan of the same boot does not erase them again"`

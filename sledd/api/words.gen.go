@@ -172,7 +172,8 @@ type BindingSpec struct {
 	Hostname        string   `json:"hostname,omitempty" doc:"Host name of the installed system. Default: the node's name." pattern:"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*)?$" maxLength:"64"`
 	AuthorizedKeys  []string `json:"authorized_keys,omitempty" doc:"SSH public keys of the installed system." maxItems:"256" nullable:"false"`
 	UserData        string   `json:"user_data,omitempty" doc:"cloud-init user data. Write-only; only a hash of it is returned." maxLength:"65536"`
-	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the installed kernel's own arguments when it is started by kexec." maxLength:"1024"`
+	Kernel          string   `json:"kernel,omitempty" doc:"Name of an image of kind kernel, for an image of kind root: the Sled system is started on that kernel first, at each boot, and the root then runs on it. Default: the kernel of the Sled system." maxLength:"128" example:"debian-13-6.12.107"`
+	KernelArguments string   `json:"kernel_arguments,omitempty" doc:"Added to the arguments of the kernel that is started: the installed one, when it is started by kexec, a payload, or the one that kernel names." maxLength:"1024"`
 	Owner           string   `json:"owner,omitempty" doc:"Who declares the binding. Once an owner is set, a request that changes the owner, or removes the binding without naming the owner, is refused unless take_over is requested. Other attributes can be changed if the owner is kept. Default: nobody." pattern:"^([a-z0-9][a-z0-9._:/-]{0,127})?$" example:"terraform:rack-a"`
 }
 
@@ -265,6 +266,7 @@ func SameDesired(a, b Effect, node NodeSpec) bool {
 		cmp.Or(a.Disk, node.Disk) == cmp.Or(b.Disk, node.Disk) &&
 		cmp.Or(a.Configure, "system") == cmp.Or(b.Configure, "system") &&
 		cmp.Or(a.Grow, "last") == cmp.Or(b.Grow, "last") &&
+		a.Kernel == b.Kernel &&
 		(!a.WipesAll() || !b.WipesAll() || sameWipe(a.BindingSpec, b.BindingSpec))
 }
 

@@ -14,7 +14,16 @@ func (w *work) back() *Back {
 	for _, other := range w.Claims {
 		holdFrom = later(holdFrom, other.word())
 	}
-	return &Back{ID: w.Incumbent.ID, Level: min(w.Incumbent.Level, Proven), HoldFrom: holdFrom}
+	return &Back{ID: w.Incumbent.ID, Level: min(w.Incumbent.Level, Proven), HoldFrom: holdFrom,
+		NoSecret: w.Incumbent.By == noSecret}
+}
+
+// by is what admits the claim that returns. Without a window, that is what admitted the incumbent.
+func (b *Back) by() string {
+	if b.NoSecret {
+		return noSecret
+	}
+	return string(Return)
 }
 
 // isReturn reports whether a claim is the next boot of the incumbent that left last, whatever admits it.
@@ -27,7 +36,7 @@ func (w *work) returns(claim *Claim, required Level) bool {
 	switch {
 	case !w.isReturn(claim):
 		return false
-	case claim.Link == LinkOther || !w.Rival.IsZero() || w.Back.Level < required:
+	case claim.Link == LinkOther || !w.Rival.IsZero() || w.Back.Level < required, w.Back.NoSecret && !w.Node.Harmless:
 		return false
 	}
 	return w.Back.Level >= Proven || !w.Node.Local || w.Window != nil
@@ -49,8 +58,6 @@ func (s *State) MayReturn(rules Rules) string {
 		return "the node has no incumbent"
 	case s.Incumbent.Contested || !s.Rival.IsZero():
 		return "another machine claims to be the node"
-	case s.Incumbent.By == noSecret:
-		return "the node was admitted without a window"
 	case s.Boots >= rules.Boots:
 		return "claims wait for an act of an operator"
 	}

@@ -39,9 +39,6 @@ func TestNoSecretForWhoNeededNoWindow(t *testing.T) {
 	s := harmless(t, admission.Expected)
 	s.hello("stranger")
 	s.speak("stranger")
-	if s.state.MayReturn(s.rules) == "" {
-		t.Error("it gets a ticket for its next boot")
-	}
 	s.node.Generation, s.node.Harmless, s.node.Unfinished = 4, false, true
 	if out := s.speak("stranger"); out.Standing == admission.Admitted || s.state.Incumbent != nil {
 		t.Errorf("it is the node of a binding with a secret: %+v", s.state.Incumbent)
@@ -58,5 +55,35 @@ func TestContestedNodeWithoutASecretAdmitsNobody(t *testing.T) {
 	s.hello("a")
 	if out := s.speak("a"); out.Standing != admission.Waiting {
 		t.Errorf("%v", out.Standing)
+	}
+}
+
+// The return of an incumbent that needed no window is no more than that incumbent.
+func TestTheReturnOfWhoNeededNoWindow(t *testing.T) {
+	for _, secret := range []bool{false, true} {
+		s := harmless(t, admission.Expected)
+		s.hello("a")
+		s.speak("a")
+		if why := s.state.MayReturn(s.rules); why != "" {
+			t.Errorf("no ticket: %s", why)
+		}
+		s.do(admission.Leave{ID: "a"})
+		if secret {
+			s.node.Generation, s.node.Harmless, s.node.Unfinished = 4, false, true
+		}
+		s.back("b", "a", admission.LinkUnknown)
+		out := s.speak("b")
+		if secret {
+			s.refused("with a secret", out)
+			continue
+		}
+		s.admitted(out, "b", "no secret", admission.Expected)
+		if !s.state.Incumbent.Returned() {
+			t.Error("it is not the return")
+		}
+		s.node.Harmless = false
+		if out := s.speak("b"); out.Standing == admission.Admitted || s.state.Incumbent != nil {
+			t.Errorf("it is the node of a binding with a secret: %+v", s.state.Incumbent)
+		}
 	}
 }

@@ -41,7 +41,7 @@ func (w *work) judge(claim *Claim) verdict {
 	case level >= Proven && level >= required:
 		return verdict{admit: true, level: level, by: string(claim.strongest())}
 	case w.returns(claim, required):
-		return verdict{admit: true, level: w.Back.Level, by: string(Return)}
+		return verdict{admit: true, level: w.Back.Level, by: w.Back.by()}
 	case required >= Proven:
 		return verdict{want: w.wants(required), reason: fmt.Sprintf("level %s needs evidence", required)}
 	case claim.Link == LinkOther:

@@ -74,6 +74,8 @@ type Back struct {
 	Level Level  `json:"level"`
 	// HoldFrom is when another machine may have been the node last.
 	HoldFrom time.Time `json:"hold_from"`
+	// NoSecret: it needed no window, as the node had no secret.
+	NoSecret bool `json:"no_secret,omitempty"`
 }
 
 // Window is the time in which an act of an operator makes a boot expected.

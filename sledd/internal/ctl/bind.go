@@ -35,11 +35,11 @@ func (a *app) bindCommand() *cobra.Command {
 		Long: `Sets which image nodes get. Attributes without a flag keep their value; -f
 replaces whole bindings.
 
-Another image or disk raises the generation of the binding. The node is then
-imaged again: at once if it waits in the Sled system, otherwise at its next
-boot. --reimage does the same with nothing changed. Another hostname, other
-user data or keys are for the next image, unless --seed-changes reimage. Of
-a node without an image, another --wipe, --wipe-method or --verify wipes all
+Another image, disk or kernel raises the generation of the binding. The node
+is then imaged again: at once if it waits in the Sled system, otherwise at its
+next boot. --reimage does the same with nothing changed. Another hostname,
+other user data or keys are for the next image, unless --seed-changes reimage.
+Of a node without an image, another --wipe, --wipe-method or --verify wipes all
 disks again. This command does not switch power.
 
 Before it changes anything, it prints which disks are wiped. On a terminal it
@@ -75,6 +75,7 @@ To make an image of a node's disk, see sledctl image capture.`,
 	}
 	f.define(command)
 	_ = command.RegisterFlagCompletionFunc("image", a.completeImages)
+	_ = command.RegisterFlagCompletionFunc("kernel", a.completeImages)
 	return command
 }
 

@@ -51,8 +51,10 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		"file of SSH public keys, one per line")
 	flags.StringVar(&f.files.UserData, "user-data", "",
 		"file of cloud-init user data; empty: none")
+	flags.StringVar(&f.spec.Kernel, "kernel", "",
+		"kernel image that a root runs on; default: that of the Sled system")
 	flags.StringVar(&f.spec.KernelArguments, "kernel-arguments", "",
-		"appended to the installed kernel's own arguments on kexec")
+		"appended to the arguments of the kernel that is started")
 	flags.StringVar(&f.spec.Owner, "owner", "",
 		"owner of the binding; others can then neither delete it nor change its owner")
 	_ = command.RegisterFlagCompletionFunc("wipe", cobra.FixedCompletions(
@@ -140,6 +142,9 @@ func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
 	}
 	if changed("user-data") {
 		spec.UserData = f.spec.UserData
+	}
+	if changed("kernel") {
+		spec.Kernel = f.spec.Kernel
 	}
 	if changed("kernel-arguments") {
 		spec.KernelArguments = f.spec.KernelArguments

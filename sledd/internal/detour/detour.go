@@ -153,6 +153,11 @@ func leave(node Node, used bool) (Plan, bool) {
 	return Plan{Detour: Return, After: after, Used: used, Generation: node.Bound.Generation, Steps: steps}, true
 }
 
+// Leave returns the plan by which a node leaves a kernel on which its binding is not carried out.
+func Leave(generation int64, system api.Boot) Plan {
+	return Plan{Detour: Return, Generation: generation, Steps: []operand.Line{fresh(system)}}
+}
+
 // fresh is the step that starts the Sled system of the boot server.
 func fresh(system api.Boot) operand.Line {
 	if system.Kernel == "" {

@@ -224,23 +224,30 @@ const x86 = "x86_64"
 // netDrivers are those of a root that stays at the boot server.
 var netDrivers = []string{"nfsv3", "dm_verity"}
 
-// CheckKernel refuses an image on whose kernel a node cannot run a job. Without facts, its network drivers are not
-// known.
+// CheckKernel refuses an image on whose kernel a node cannot run a job.
 func CheckKernel(job api.JobSpec, image api.ImageSpec, node api.NodeSpec, facts *api.Facts) error {
-	has, wants := cmp.Or(image.Architecture, x86), cmp.Or(node.Architecture, x86)
-	switch {
-	case image.Payload != nil:
-		return fmt.Errorf("image %s (%s) is a payload, and a job needs a kernel of the Sled system", image.Name,
-			image.KindText())
-	case image.Holds() != api.KernelImage || image.Kernel == nil:
-		return fmt.Errorf("image %s has kind %s, and a job needs a kernel of kind kernel", image.Name, image.Holds())
-	case has != wants:
-		return fmt.Errorf("image %s is for %s, node %s is %s", image.Name, has, node.Name, wants)
+	if err := CheckSystem(image, node, facts); err != nil {
+		return err
 	}
 	for _, driver := range netDrivers {
 		if job.Root == api.NetRoot && !slices.Contains(image.Kernel.Drivers, driver) {
 			return fmt.Errorf("kernel image %s has no driver %s, which root net needs", image.Name, driver)
 		}
+	}
+	return nil
+}
+
+// CheckSystem refuses an image on whose kernel a node cannot start the Sled system. Without facts, its network drivers
+// are not known.
+func CheckSystem(image api.ImageSpec, node api.NodeSpec, facts *api.Facts) error {
+	has, wants := cmp.Or(image.Architecture, x86), cmp.Or(node.Architecture, x86)
+	switch {
+	case image.Payload != nil:
+		return fmt.Errorf("image %s (%s) is a payload: want a kernel for the Sled system", image.Name, image.KindText())
+	case image.Holds() != api.KernelImage || image.Kernel == nil:
+		return fmt.Errorf("image %s has kind %s: want a kernel of kind kernel", image.Name, image.Holds())
+	case has != wants:
+		return fmt.Errorf("image %s is for %s, node %s is %s", image.Name, has, node.Name, wants)
 	}
 	if facts == nil {
 		return nil

@@ -53,3 +53,52 @@ func TestRunsFromMemory(t *testing.T) {
 		})
 	}
 }
+
+// A root on a kernel: each power cycle starts that kernel again. One that does not come up is told, and the kernel of
+// before runs the root again once the binding names none.
+func TestARootOnAKernel(t *testing.T) {
+	const hangs = "kernel: {release: \"6.12\", hangs: 1}\n"
+	s := fleet(t)
+	dir := t.TempDir()
+	s.RegisterRoot("root")
+	_, err := s.Client().PutImage(t.Context(), api.ImageSpec{Name: "k", Kind: api.KernelImage,
+		Digest: sleddtest.DigestOf("k"), URLs: []string{"http://10.77.0.1/images/k"}, Bytes: 512, FileBytes: 1,
+		Kernel: &api.Kernel{Release: "6.12"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Bind(api.BindingSpec{Node: "n1", Image: "root", Kernel: "k"})
+	cut := machine(t, s, dir, hangs)
+	patience.Until(t, "its kernel hangs", func() bool {
+		_, err := os.Stat(filepath.Join(dir, mac.Hyphens(sleddtest.MAC(1))+".hang_at_start"))
+		return err == nil && s.Node(1).Status.Kernel.State == api.KernelLeft
+	})
+	cut()
+	cut = machine(t, s, dir, hangs)
+	failed := await(t, s, api.Failed).Status
+	if failed.Reason.String() != "kernel k did not start: the node came through its firmware" || failed.Code != 0 {
+		t.Errorf("%+v", failed)
+	}
+	runs := func(release string) {
+		t.Helper()
+		node := await(t, s, api.Operational)
+		if got := s.Node(1).Facts.Kernel["release"].String(); got != release || !node.Status.Memory {
+			t.Errorf("it runs %s, want %s: %+v", got, release, node.Status)
+		}
+	}
+	for range 2 {
+		cut()
+		await := s.Node(1).Status.Run.Number
+		cut = machine(t, s, dir, hangs)
+		patience.Until(t, "it runs again", func() bool {
+			status := s.Node(1).Status
+			return status.Run.Number == await+2 && status.Phase == api.Operational
+		})
+		runs("6.12")
+	}
+	s.Bind(api.BindingSpec{Node: "n1", Image: "root"})
+	cut()
+	machine(t, s, dir, hangs)
+	patience.Until(t, "it runs without it", func() bool { return s.Node(1).Binding.Satisfied })
+	runs("6.1")
+}

@@ -29,7 +29,8 @@ func (h *Hub) phase(kv store.KV, deleted bool) {
 	if since := status.OverdueSince(); !since.IsZero() {
 		h.due[mac] = since
 	}
-	if status.Phase == api.Starting && status.Memory || status.Phase == api.Running && status.Run.Payload {
+	if status.Phase == api.Starting && status.Memory || status.Phase == api.Running && status.Run.Payload ||
+		status.Phase == api.Booting && status.Kernel.State == api.KernelLeft {
 		h.starting[mac] = true
 	}
 	if status.Phase == api.Discovered {
@@ -51,7 +52,8 @@ func (h *Hub) Discovered() []Discovered {
 	return slices.Collect(maps.Values(h.found))
 }
 
-// Starting returns the nodes that have started a system from memory, or the payload of a job, until it confirms.
+// Starting returns the nodes that have started a system from memory, the payload of a job or a kernel, until that is
+// heard.
 func (h *Hub) Starting() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

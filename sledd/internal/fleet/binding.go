@@ -56,7 +56,11 @@ func (f *Fleet) commit(ctx context.Context, tx *nodeTx, change Change) (api.Bind
 	if tx.hashKey, err = f.HashKey(ctx); err != nil {
 		return api.Binding{}, err
 	}
-	if err := tx.change(change, tx.Image()); err != nil {
+	kernel, err := f.kernelOf(ctx, change.BindingSpec)
+	if err != nil {
+		return api.Binding{}, err
+	}
+	if err := tx.change(change, tx.Image(), kernel); err != nil {
 		return api.Binding{}, err
 	}
 	revision, err := f.Commit(ctx, tx.Tx)
@@ -67,6 +71,18 @@ func (f *Fleet) commit(ctx context.Context, tx *nodeTx, change Change) (api.Bind
 		tx.Binding().Revision = revision
 	}
 	return tx.result(change.Node), nil
+}
+
+// kernelOf returns the kernel that a binding names; nil: it names none, or one that does not exist.
+func (f *Fleet) kernelOf(ctx context.Context, spec api.BindingSpec) (*api.Image, error) {
+	if spec.Kernel == "" {
+		return nil, nil //nolint:nilnil // none
+	}
+	kernel, err := f.Image(ctx, spec.Kernel)
+	if refusal.Is(err, refusal.NotFound) {
+		return nil, nil //nolint:nilnil // as the image, it is refused by what is at fault
+	}
+	return &kernel, err
 }
 
 // sameNode returns the MAC of the node that the path names, if the body names the same.
@@ -91,8 +107,11 @@ func named(spec api.BindingSpec) string {
 }
 
 // bind stages the binding, or nothing if it equals the stored one.
-func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) (err error) {
+func (tx *nodeTx) bind(spec api.BindingSpec, image, kernel *api.Image, reimage bool) (err error) {
 	if err := tx.checkBinding(spec, image); err != nil {
+		return err
+	}
+	if err := tx.checkKernel(spec, image, kernel); err != nil {
 		return err
 	}
 	if spec.AuthorizedKeys, err = checkKeys(spec.AuthorizedKeys); err != nil {
@@ -103,6 +122,7 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) (er
 	if image != nil && spec.Capture == "" {
 		desired.Digest, desired.Source = image.Digest, &image.ImageSpec
 	}
+	desired.On = specOf(kernel)
 	desired.UserDataSHA256 = api.UserDataHash(tx.hashKey, spec.UserData)
 	tx.before, tx.done = tx.Binding(), tx.Satisfied()
 	tx.why = tx.reasons(&desired, reimage)
@@ -117,27 +137,55 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image *api.Image, reimage bool) (er
 	if err := tx.checkCapture(&desired, image); err != nil {
 		return err
 	}
-	p, err := plan.Draft(tx.fleet.request(*tx.Node(), &desired))
-	if err == nil {
-		_, err = plan.Encode(p)
-	}
-	if err != nil {
-		return refusal.Value("body", nil, fmt.Errorf("node %s: no plan can be made: %w", spec.Node, err))
+	if err := tx.checkPlans(&desired); err != nil {
+		return err
 	}
 	tx.fleet.Seal(&desired, tx.Binding())
 	desired.Revision = 0 // the store's own
 	changed := !bytes.Equal(nodetx.Encode(desired), tx.StoredValue(nodetx.BindingOf))
 	if changed {
 		desired.Updated = tx.Now
-		if name := named(spec); image != nil {
-			tx.Writes.Unchanged(key.Images+name, image.Revision)
-		} else if name != "" {
-			tx.Writes.Unchanged(key.Images+name, 0)
-		}
+		tx.imageStays(named(spec), image)
+		tx.imageStays(spec.Kernel, kernel)
 		tx.AddEvent(api.Event{Kind: "bind", Generation: desired.Generation, Detail: nodetext.Clean(named(spec))})
 	}
 	tx.Bind(desired, changed)
 	tx.handOver()
+	return tx.mayRestart()
+}
+
+// specOf returns what an image is declared as; nil: there is none.
+func specOf(image *api.Image) *api.ImageSpec {
+	if image == nil {
+		return nil
+	}
+	return &image.ImageSpec
+}
+
+// imageStays requires that an image of a name, which may be none, is what the change was decided with.
+func (tx *nodeTx) imageStays(name string, image *api.Image) {
+	switch {
+	case name == "":
+	case image == nil:
+		tx.Writes.Unchanged(key.Images+name, 0)
+	default:
+		tx.Writes.Unchanged(key.Images+name, image.Revision)
+	}
+}
+
+// checkPlans refuses a binding of which a plan cannot be made.
+func (tx *nodeTx) checkPlans(desired *nodetx.Binding) error {
+	request := tx.fleet.request(*tx.Node(), desired)
+	for _, kernel := range []*api.ImageSpec{nil, desired.On} {
+		request.Kernel = kernel
+		p, err := plan.Draft(request)
+		if err == nil {
+			_, err = plan.Encode(p)
+		}
+		if err != nil {
+			return refusal.Value("body", nil, fmt.Errorf("node %s: no plan can be made: %w", desired.Node, err))
+		}
+	}
 	return nil
 }
 
@@ -268,7 +316,7 @@ func (f *Fleet) DeleteBinding(ctx context.Context, reference string, change Chan
 	change.Node, change.Unbind = reference, true
 	return f.update(ctx, address, func(tx *nodeTx) error {
 		bound := tx.Binding() != nil
-		if err := tx.change(change, nil); err != nil {
+		if err := tx.change(change, nil, nil); err != nil {
 			return err
 		}
 		if !bound {

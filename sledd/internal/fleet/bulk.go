@@ -253,7 +253,8 @@ func (b *bulk) counted(i int, tx *nodeTx) bool {
 }
 
 func (b *bulk) change(i int, tx *nodeTx) error {
-	return tx.change(b.changes[i], b.images[named(b.changes[i].BindingSpec)])
+	spec := b.changes[i].BindingSpec
+	return tx.change(b.changes[i], b.images[named(spec)], b.images[spec.Kernel])
 }
 
 // end returns the end of the chunk that starts at an item.

@@ -22,9 +22,9 @@ type Change struct {
 	Waiting  bool // only while the node acts on it at once
 }
 
-// change applies a requested change, unless its preconditions do not hold. The image is the one
-// that the binding names, if it exists.
-func (tx *nodeTx) change(c Change, image *api.Image) error {
+// change applies a requested change, unless its preconditions do not hold. The image and the kernel are those that the
+// binding names, if they exist.
+func (tx *nodeTx) change(c Change, image, kernel *api.Image) error {
 	for _, wanted := range []nodetx.Wanted{c.Wanted, nodetx.Exactly(c.IfRevision)} {
 		if err := wanted.Check("the binding of "+tx.NameOr(c.Node), tx.RevisionOf(nodetx.BindingOf)); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (tx *nodeTx) change(c Change, image *api.Image) error {
 	if err := tx.keepUserData(&c); err != nil {
 		return err
 	}
-	if err := tx.bind(c.BindingSpec, image, c.Reimage); err != nil {
+	if err := tx.bind(c.BindingSpec, image, kernel, c.Reimage); err != nil {
 		return err
 	}
 	return tx.expect(c)

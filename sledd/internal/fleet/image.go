@@ -158,7 +158,7 @@ func revise(old api.ImageSpec, spec *api.ImageSpec) (bool, error) {
 	return !reflect.DeepEqual(old, *spec), nil
 }
 
-// DeleteImage removes an image that no binding names.
+// DeleteImage removes an image that no binding names, as its image or its kernel.
 func (f *Fleet) DeleteImage(ctx context.Context, name string, wanted nodetx.Wanted) error {
 	return nodetx.Retry(ctx, func(ctx context.Context) error {
 		snapshot, err := f.Store.Read(ctx, store.Key(key.Images+name), store.Prefix(key.Bindings))
@@ -179,6 +179,9 @@ func (f *Fleet) DeleteImage(ctx context.Context, name string, wanted nodetx.Want
 			}
 			if binding.Image == name {
 				return refusal.New(refusal.Conflict, "image %s is bound to node %s", name, binding.Node)
+			}
+			if binding.Kernel == name {
+				return refusal.New(refusal.Conflict, "image %s is the kernel that node %s is bound to", name, binding.Node)
 			}
 		}
 		var t store.Transaction

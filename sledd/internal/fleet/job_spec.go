@@ -3,6 +3,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -57,25 +58,30 @@ func checkJob(spec api.JobSpec) error {
 				"want an absolute path below /, without . and .. in it"))
 		}
 	}
-	if err := checkKernel(spec); err != nil {
+	if err := cmp.Or(checkArguments(spec.Kernel, spec.Arguments), checkTune(spec.Tune)); err != nil {
 		return err
 	}
 	return checkSecrets(spec.Secrets)
 }
 
-// checkKernel refuses arguments that are those of the Sled system, and settings elsewhere than in the kernel.
-func checkKernel(spec api.JobSpec) error {
-	for _, word := range strings.Fields(spec.Arguments) {
+// checkArguments refuses arguments of a kernel that are those of the Sled system, which starts on it.
+func checkArguments(kernel, arguments string) error {
+	for _, word := range strings.Fields(arguments) {
 		name, _, _ := strings.Cut(word, "=")
-		if spec.Kernel != "" && reserved.MatchString(name) {
+		if kernel != "" && reserved.MatchString(name) {
 			return refusal.Value("body.kernel_arguments", word, errors.New("arguments of the Sled system cannot be given: "+
 				"sled.*, init, rdinit, root, BOOTIF and --"))
 		}
 	}
-	if strings.ContainsFunc(spec.Arguments, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return refusal.Value("body.kernel_arguments", spec.Arguments, errors.New("want printable ASCII"))
+	if strings.ContainsFunc(arguments, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return refusal.Value("body.kernel_arguments", arguments, errors.New("want printable ASCII"))
 	}
-	for i, one := range spec.Tune {
+	return nil
+}
+
+// checkTune refuses settings elsewhere than in the kernel.
+func checkTune(settings []string) error {
+	for i, one := range settings {
 		where, value, found := strings.Cut(one, "=")
 		if !found || !setting.MatchString(where) || path.Clean(where) != where || len(value) > mostSetting ||
 			strings.ContainsFunc(value, isControl) {

@@ -74,7 +74,9 @@ func (tx *nodeTx) checkMemory(spec api.BindingSpec, image *api.Image) error {
 		{"authorized_keys", takes, image.Payload != nil && len(spec.AuthorizedKeys) > 0},
 		{"user_data", takes, image.Payload != nil && spec.UserData != ""},
 		{"seed_changes", takes, image.Payload != nil && spec.SeedChanges != ""},
-		{"kernel_arguments", "is started by the kernel that runs", image.Payload == nil && spec.KernelArguments != ""},
+		{"kernel", "is a kernel itself", image.Payload != nil && spec.Kernel != ""},
+		{"kernel_arguments", "is started by the kernel that runs, unless kernel names another", image.Payload == nil &&
+			spec.Kernel == "" && spec.KernelArguments != ""},
 	} {
 		if one.set {
 			return refusal.Value("body."+one.name, nil, fmt.Errorf("image %s (%s) %s: leave %s out", image.Name,

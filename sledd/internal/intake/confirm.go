@@ -15,7 +15,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// awaited is the wait for a payload that was started.
+// awaited is the wait for a payload or a kernel that was started.
 type awaited struct {
 	tx           *nodetx.Tx
 	confirm      string // how it confirms
@@ -25,7 +25,7 @@ type awaited struct {
 	over         func(tx *nodeTx)
 }
 
-// await returns the wait of a node; nil: it waits for no payload.
+// await returns the wait of a node; nil: it waits for neither.
 func (c *consoles) await(tx *nodetx.Tx) *awaited {
 	if job := tx.Job(); job.Jumped() {
 		return &awaited{tx, job.Confirm, job.Payload().Console, job.Started, job.Until(),
@@ -33,6 +33,10 @@ func (c *consoles) await(tx *nodetx.Tx) *awaited {
 			func(tx *nodeTx) { tx.payloadOver(c.directory) }}
 	}
 	payload, since := tx.Awaited(), tx.Status().Since
+	if tx.AwaitsKernel() {
+		return &awaited{tx: tx, since: since, until: since.Add(api.Starting.Limit()),
+			over: func(tx *nodeTx) { tx.silentOnKernel(c.directory) }}
+	}
 	if payload == nil {
 		return nil
 	}
@@ -113,13 +117,18 @@ func (tx *nodeTx) unheard(consoles console.Directory) {
 	payload, since := tx.Awaited(), tx.Status().Since
 	why := fmt.Sprintf("its payload did not confirm by %s within %.0f s", payload.Confirm,
 		payload.Until(since).Sub(since).Seconds())
-	if last := lastOf(consoles, tx.MAC); last != "" {
-		why += "; its console ends: " + last
-	}
-	reason := nodetext.Clean(why)
+	reason := nodetext.Clean(tx.withConsole(consoles, why))
 	tx.Lose(reason)
+	tx.AddEvent(api.Event{Kind: "lost", Generation: tx.Generation(), Detail: reason})
+}
+
+// withConsole adds the last lines of the console to why the node is not heard, and stores more of it as the log.
+func (tx *nodeTx) withConsole(consoles console.Directory, why string) string {
 	if shown, err := consoles.Tail(tx.MAC, keptBytes); err == nil {
 		tx.Keep(nodetext.RawOf(shown))
 	}
-	tx.AddEvent(api.Event{Kind: "lost", Generation: tx.Generation(), Detail: reason})
+	if last := lastOf(consoles, tx.MAC); last != "" {
+		why += "; its console ends: " + last
+	}
+	return why
 }

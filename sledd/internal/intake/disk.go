@@ -14,7 +14,8 @@ import (
 func (tx *nodeTx) noteWrite(claim string, generation int64, line report.Line) {
 	step, _ := plan.VerbOf(line.Verb)
 	job := tx.Job().Payload() != nil
-	brings := line.Verb == "write" || line.Verb == "fetch" && (tx.Status().Run.Detour == "" || job)
+	root := tx.Status().Run.Detour == "" && tx.Status().Kernel.State != api.KernelDue
+	brings := line.Verb == "write" || line.Verb == "fetch" && (root || job)
 	written := line.Kind == report.End && brings && line.Code == 0
 	if !written && (line.Kind != report.Begin || !step.Changes && !brings) {
 		return

@@ -46,8 +46,7 @@ func (m *machine) runs(release string) {
 func (m *machine) restarts(phase api.Phase, step int) (code, claim string) {
 	m.Helper()
 	ticket := m.ticket()
-	m.does(phase, start(step, "start"))
-	m.does(phase, end(step, "start", 0))
+	m.does(phase, start(step, "start"), end(step, "start", 0))
 	m.after(20 * time.Second)
 	answer, claim, err := m.helloFrom("192.0.2.9", ticket)
 	if err != nil {

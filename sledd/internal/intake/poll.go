@@ -145,12 +145,21 @@ func (in *Intake) pollBinding(ctx context.Context, tx *nodeTx, given int64, reco
 		(run.Detour == "" || run.Detour == detour.Return) {
 		return nil
 	}
+	if tx.besideKernel(wanted) {
+		return in.issueDetour(tx, detour.Leave(wanted.Generation, in.System.Secure(tx.Spec())), record, answer)
+	}
+	if !tx.onKernel(&wanted) {
+		return nil
+	}
 	return in.issuePlan(ctx, tx, wanted, record, answer)
 }
 
-// refreshImage completes the image of a plan that is to be issued by what was changed after the binding: its signature,
-// and where it is fetched.
+// refreshImage completes an image of a plan that is to be issued, if it has one, by what was changed after the binding:
+// its signature, and where it is fetched.
 func (in *Intake) refreshImage(ctx context.Context, source *api.ImageSpec) error {
+	if source == nil {
+		return nil
+	}
 	image, err := in.DB.Image(ctx, source.Name)
 	if err == nil && image.Digest == source.Digest {
 		source.URLs, source.Statement, source.Signature = image.URLs, image.Statement, image.Signature
@@ -181,8 +190,8 @@ func (in *Intake) issuePlan(ctx context.Context, tx *nodeTx, wanted plan.Request
 	answer *Answer) (err error) {
 	wanted.Run, wanted.Site = tx.nextRun(), in.site()
 	wanted.Known, wanted.Stamp = tx.KnownStamp(), tx.Stamp(wanted.Generation, wanted.Run)
-	if wanted.Image != nil {
-		if err := in.refreshImage(ctx, wanted.Image); err != nil {
+	for _, image := range []*api.ImageSpec{wanted.Image, wanted.Kernel} {
+		if err := in.refreshImage(ctx, image); err != nil {
 			return err
 		}
 	}

@@ -285,7 +285,9 @@ func (in *Intake) applyStepEnd(ctx context.Context, tx *nodeTx, sent report.Repo
 	case "capture":
 		return in.recordCapture(ctx, tx, sent, line)
 	case "start":
-		tx.startedFromMemory(desired)
+		if !tx.leftForKernel() {
+			tx.startedFromMemory(desired)
+		}
 	case "kexec", "reboot":
 		if desired != nil && desired.Configure == api.Unconfigured { // nobody waits for its report
 			tx.Enter(api.Unconfirmed)

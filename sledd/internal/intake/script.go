@@ -84,6 +84,7 @@ func (tx *nodeTx) mayStartWarm(reference string) error {
 func (tx *nodeTx) recordBoot() {
 	tx.Status().Seen = tx.Now
 	tx.restartedJob()
+	missed := tx.bootedKernel()
 	switch {
 	case tx.Node() == nil:
 		tx.Enter(api.Discovered)
@@ -91,5 +92,8 @@ func (tx *nodeTx) recordBoot() {
 	case (tx.Detour() != nil || tx.Status().Run.Used && tx.returned()) && tx.Status().Phase != "": // it keeps what it was
 	default:
 		tx.Enter(api.Booting)
+	}
+	if missed {
+		tx.missKernel(0, "kernel %s did not start: the node came through its firmware", tx.Binding().Kernel)
 	}
 }

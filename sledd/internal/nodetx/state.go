@@ -15,10 +15,11 @@ import (
 	"github.com/sled-fleet/sled/sledd/internal/store"
 )
 
-// Binding is a binding as stored: with its user data, and with a copy of the image, which never changes.
+// Binding is a binding as stored: with its user data, and with copies of the image and the kernel, which never change.
 type Binding struct {
 	api.Binding
 	Source *api.ImageSpec `json:"source,omitempty"`
+	On     *api.ImageSpec `json:"on,omitempty"` // the kernel that the image runs on; nil: that of the Sled system
 	// Sealed is the user data, if sledd has a key for it; user_data is empty then.
 	Sealed string `json:"sealed_user_data,omitempty"`
 }
@@ -75,6 +76,13 @@ func (tx *Tx) Awaited() *api.Payload {
 		return nil
 	}
 	return tx.Binding().Payload()
+}
+
+// AwaitsKernel reports whether the node has left to start the Sled system on the kernel of its binding.
+func (tx *Tx) AwaitsKernel() bool {
+	at, bound := tx.Status().Kernel, tx.Binding()
+	return at.State == api.KernelLeft && bound != nil && bound.Kernel == at.Image &&
+		bound.Generation == tx.Status().Generation
 }
 
 // Public returns the binding as it is shown: without user data.

@@ -43,6 +43,8 @@ func (p *Plan) build(r Request) error {
 		p.add("idle", nil)
 	case r.Image == nil:
 		return fmt.Errorf("image %s does not exist", binding.Image)
+	case r.Kernel != nil:
+		p.kernel(r, upload)
 	case memory:
 		if r.HandsOver {
 			p.wipe("all", target, binding)

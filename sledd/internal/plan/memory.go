@@ -22,6 +22,16 @@ func (p *Plan) start(r Request, upload string) {
 	p.Steps = append(p.Steps, Payload(*payload, binding.KernelArguments, r.Confirm))
 }
 
+// kernel adds the steps that start the Sled system on a kernel.
+func (p *Plan) kernel(r Request, upload string) {
+	p.add("fetch", nil, append(imaged(*r.Binding, r.Kernel, upload), "as", "kernel")...)
+	operands := []string{"as", "system"}
+	if r.Binding.KernelArguments != "" {
+		operands = append(operands, "append", r.Binding.KernelArguments)
+	}
+	p.add("start", nil, operands...)
+}
+
 // Payload is the step that starts a payload, with more arguments than its own. confirm is the URL by which it confirms,
 // if it does so; empty: it is not known yet.
 func Payload(payload api.Payload, more, confirm string) operand.Line {

@@ -18,6 +18,7 @@ type Request struct {
 	HandsOver  bool           // the machine changes hands: all disks are overwritten first
 	Node       api.NodeSpec   // as declared
 	Image      *api.ImageSpec // of the binding
+	Kernel     *api.ImageSpec // that the Sled system is started on before the binding is followed; nil: none
 	Facts      *api.Facts     // that the boot has sent; nil: none yet
 	Erased     *api.Erased    // disks that a tear-down in the same boot has erased; nil: none
 	Known      string         // stamp of the newest write that the store knows of; empty: no disk is refused

@@ -27,7 +27,7 @@ var notInPlans = map[string]string{
 	"NodeSpec.Labels": "select nodes, and the relay", "ImageSpec.Labels": "select images",
 	"ImageSpec.Bytes": "in the image", "ImageSpec.FileBytes": "in the image", "ImageSpec.UsedBytes": "in the image",
 	"ImageSpec.Architecture": "decides which nodes may be bound", "ImageSpec.Container": "is for jobs",
-	"ImageSpec.NFS": "is for jobs", "ImageSpec.Kernel": "is for kernels of the Sled system, which no node is bound to",
+	"ImageSpec.NFS": "is for jobs", "ImageSpec.Kernel": "decides which nodes may be bound to it",
 }
 
 // notBuilt are the verbs that sledd never puts into a plan: they are for plans that are written by hand.
@@ -63,12 +63,16 @@ func built(t *testing.T, attribute string) plan.Plan {
 	disks := []map[string]nodetext.Identifier{
 		nodetexttest.Facts(map[string]string{"name": "vda", "serial": "A", "bytes": "1000", "transport": "virtio"}),
 		nodetexttest.Facts(map[string]string{"name": "vdb", "serial": "B", "bytes": "1000", "transport": "virtio"})}
+	var kernel *api.ImageSpec
+	if binding.Kernel != "" {
+		kernel = &image
+	}
 	sender, err := plan.ParseSender("192.0.2.1:7001", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, err := plan.Render(plan.Request{Generation: 1, Binding: &api.Binding{BindingSpec: binding, Generation: 1},
-		Image: &image, Node: node, Facts: &api.Facts{Disks: disks}, Receivers: 2,
+		Image: &image, Kernel: kernel, Node: node, Facts: &api.Facts{Disks: disks}, Receivers: 2,
 		Site: plan.Site{Upload: "http://a/upload", Sender: sender}})
 	if err != nil {
 		t.Fatalf("%s: %v", attribute, err)

@@ -122,6 +122,8 @@ func Runs(n api.Node) (image, disk string) {
 		return s.Image, ""
 	case n.Binding == nil || n.Binding.Generation != s.Generation:
 		return "an earlier one from memory", Dash(s.Image) + ", left as it is"
+	case s.Kernel.State == api.KernelUp:
+		return n.Binding.Image + " from memory, on kernel " + s.Kernel.Image, Dash(s.Image) + ", left as it is"
 	default:
 		return n.Binding.Image + " from memory", Dash(s.Image) + ", left as it is"
 	}

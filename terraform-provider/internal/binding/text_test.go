@@ -58,7 +58,7 @@ func TestAccFirstImageOfANewNode(t *testing.T) {
 // Empty texts are as good as none, but for an image: without one the machine is wiped, and that is asked for by null.
 func TestAccEmptyTexts(t *testing.T) {
 	l := start(t)
-	empty := []string{`disk = ""`, `hostname = ""`, `kernel_arguments = ""`}
+	empty := []string{`disk = ""`, `hostname = ""`, `kernel = ""`, `kernel_arguments = ""`}
 	l.bound(append(empty, image("v1"))...)
 	l.wants(1, "v1", 1)
 	l.declare(n("n1", image("v1")))

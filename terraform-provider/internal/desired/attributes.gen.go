@@ -31,6 +31,7 @@ type Shared struct {
 	UserDataSHA256    types.String `tfsdk:"user_data_sha256"`
 	UserDataWO        types.String `tfsdk:"user_data_wo"`
 	UserDataWOVersion types.Int64  `tfsdk:"user_data_wo_version"`
+	Kernel            types.String `tfsdk:"kernel"`
 	KernelArguments   types.String `tfsdk:"kernel_arguments"`
 }
 
@@ -107,7 +108,12 @@ func SharedSchema() map[string]schema.Attribute {
 			"another one each time, such as a token that expires."),
 		"user_data_wo_version": versionAttribute("user_data_wo", "Version of `user_data_wo`. Another number sends it "+
 			"again; with `seed_changes = \"reimage\"` it images the node again."),
-		"kernel_arguments": stringAttribute(1024, "Added to the installed kernel's own arguments when it is started by kexec. Default: none."),
+		"kernel": stringAttribute(128, "Name of an image of kind kernel, for an image of kind root: the Sled system is started on "+
+			"that kernel first, at each boot, and the root then runs on it. Example: "+
+			"`debian-13-6.12.107`. A change images the node again. Default: the kernel of the Sled "+
+			"system."),
+		"kernel_arguments": stringAttribute(1024, "Added to the arguments of the kernel that is started: the installed one, when it is "+
+			"started by kexec, a payload, or the one that `kernel` names. Default: none."),
 	}
 }
 
@@ -139,6 +145,7 @@ func (s *Shared) State() State {
 	state.SeedChanges = s.SeedChanges.ValueString()
 	state.AuthorizedKeys = texts(s.AuthorizedKeys)
 	state.UserDataSHA256 = cmp.Or(s.Version(), s.UserDataSHA256.ValueString())
+	state.Kernel = s.Kernel.ValueString()
 	state.KernelArguments = s.KernelArguments.ValueString()
 	return state
 }
@@ -170,6 +177,7 @@ func (s *Shared) Take(stored State) {
 	if s.Version() == "" {
 		take(&s.UserDataSHA256, stored.UserDataSHA256)
 	}
+	take(&s.Kernel, stored.Kernel)
 	take(&s.KernelArguments, stored.KernelArguments)
 }
 
@@ -182,7 +190,7 @@ func (a *Attributes) Take(stored State) {
 
 // DesiredKnown is true when everything that decides about the generation is known.
 func (s *Shared) DesiredKnown() bool {
-	return Known(s.Disk, s.Configure, s.Grow, s.AuthorizedKeys, s.UserDataSHA256, s.UserDataWOVersion)
+	return Known(s.Disk, s.Configure, s.Grow, s.AuthorizedKeys, s.UserDataSHA256, s.UserDataWOVersion, s.Kernel)
 }
 
 // DesiredKnown is true when everything that decides about the generation is known.
@@ -209,6 +217,9 @@ func differences(declared, stored State) []string {
 	}
 	if declared.Hostname != stored.Hostname {
 		all = append(all, difference("hostname", declared.Hostname, stored.Hostname))
+	}
+	if declared.Kernel != stored.Kernel {
+		all = append(all, difference("kernel", declared.Kernel, stored.Kernel))
 	}
 	if declared.WipeOnly() && stored.WipeOnly() && declared.Wipe != stored.Wipe {
 		all = append(all, difference("wipe", declared.Wipe, stored.Wipe))

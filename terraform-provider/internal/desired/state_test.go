@@ -31,6 +31,7 @@ func TestSame(t *testing.T) {
 		"image":            {func(w *desired.State) { w.Image = "v2" }, false},
 		"capture":          {func(w *desired.State) { w.Image, w.Capture = "", "v2" }, false},
 		"disk":             {func(w *desired.State) { w.Disk = "serial:A" }, false},
+		"kernel":           {func(w *desired.State) { w.Kernel = "k" }, false},
 		"hostname":         {func(w *desired.State) { w.Hostname = "h" }, false},
 		"authorized_keys":  {func(w *desired.State) { w.AuthorizedKeys = []string{"k"} }, false},
 		"kernel_arguments": {func(w *desired.State) { w.KernelArguments = "quiet" }, true},

@@ -64,6 +64,7 @@ func attributeRows(b *api.Binding) [][2]string {
 		{"hostname", b.Hostname},
 		{"authorized keys", wording.Count(len(b.AuthorizedKeys))},
 		{"user data", b.UserDataSHA256},
+		{"kernel", b.Kernel},
 		{"kernel arguments", b.KernelArguments},
 		{"owner", b.Owner},
 	}
