@@ -128,6 +128,8 @@ def render(template: str, directory: Path, ports: tuple[int, int], **changes: An
         "nginx_relays": [],
         "nginx_peers": {},
         "nginx_requests": 64,
+        "nginx_image_requests": 4,
+        "nginx_image_rate": 0,
         "nginx_operator_networks": [],
         "nginx_operator_port": ports[1],
         "_nginx_apart": False,

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import ssl
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import islice
 
@@ -14,6 +16,7 @@ from ansible_collections.sled.fleet.tests.unit.front import Front, Sledd, front
 
 __all__ = ["front"]
 
+IMAGE = "big.raw.zst"
 UPLOAD = "/upload/52-54-00-77-00-0{}-3.raw.zst"
 ADDRESSES = [f"127.0.0.{number}" for number in range(10, 16)]
 
@@ -72,3 +75,44 @@ def test_half_requests_hold_no_connection(front: Front) -> None:
         half.settimeout(30)
         half.sendall(b"GET /node/v1/x/plan HTTP/1.1\r\nHost: sl")
         assert quiet.recv(1) == half.recv(1) == b""
+
+
+def ask(front: Front, source: str) -> tuple[socket.socket, int]:
+    """Requests an image of which it reads nothing but the status, so that nginx waits for the rest to be taken."""
+    link = socket.create_connection(("127.0.0.1", front.ports[0]), 60, (source, 0))
+    link.sendall(f"GET /images/{IMAGE} HTTP/1.1\r\nHost: sled\r\nConnection: close\r\n\r\n".encode())
+    return link, int(link.recv(12).split()[1])
+
+
+def publish(front: Front, size: int = 64 << 20) -> None:
+    with (front.directory / "images" / IMAGE).open("wb") as file:
+        file.truncate(size)
+    front.plain().close()  # it listens from here on
+
+
+@pytest.mark.parametrize("front", [{"nginx_rate": 1000, "nginx_rate_exempt": ["127.0.2.0/24"]}], indirect=True)
+def test_connections_of_one_address_are_no_larger_share_of_images(front: Front) -> None:
+    """64 nodes with as many requests as they have, and one with 64; then an address without a limit."""
+    publish(front)
+    with contextlib.ExitStack() as links:
+
+        def fetch(source: str) -> int:
+            link, status = ask(front, source)
+            links.callback(link.close)
+            return status
+
+        assert sorted(fetch("127.0.1.1") for _ in range(64)) == [200] * 4 + [429] * 60
+        assert {fetch(f"127.0.3.{node}") for node in range(1, 65) for _ in range(2)} == {200}
+        assert {fetch("127.0.2.1") for _ in range(16)} == {200}
+
+
+@pytest.mark.parametrize("front", [{"nginx_rate": 1000, "nginx_image_rate": 1}], indirect=True)
+def test_a_site_sets_a_rate_of_images(front: Front) -> None:
+    """What takes a moment without a rate takes a quarter of an hour."""
+    publish(front)
+    link, status = ask(front, "127.0.1.1")
+    got, end = 0, time.monotonic() + 2
+    with link:
+        while time.monotonic() < end and (data := link.recv(1 << 20)):
+            got += len(data)
+    assert status == 200 and 0 < got < 1 << 20
