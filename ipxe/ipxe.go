@@ -29,7 +29,7 @@ var (
 // NodeValues fill node.ipxe.
 type NodeValues struct {
 	MAC       string
-	System    string // URL of the folder with vmlinuz and initrd.img for x86-64; iPXE for arm64 takes SYSTEM-arm64
+	System    string // path of the folder with vmlinuz and initrd.img for x86-64; iPXE for arm64 takes SYSTEM-arm64
 	Arguments string // of the kernel, separated by spaces
 }
 

@@ -32,7 +32,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestNodeScript(t *testing.T) {
-	got, err := ipxe.Node(ipxe.NodeValues{MAC: "52:54:00:77:00:01", System: "http://10.77.0.1/sled/cloud",
+	got, err := ipxe.Node(ipxe.NodeValues{MAC: "52:54:00:77:00:01", System: "/sled/cloud",
 		Arguments: "sled.mac=52:54:00:77:00:01 sled.servers=https://10.77.0.1"})
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func (s *settings) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.listen, "listen", "127.0.0.1:9470",
 		"address and port to serve on, or unix:/PATH for a web server in front, which names the clients")
 	f.StringVar(&s.bootURL, "boot-url", "",
-		"base URL where nodes fetch kernel and initrd, http://ADDRESS (required)")
+		"base URL at which kernels of payloads confirm, http://ADDRESS (required)")
 	f.StringSliceVar(&s.nodeURLs, "node-urls", nil,
 		"base URLs of sledd for nodes, https://ADDRESS; default: those in the site's initrd")
 	f.StringSliceVar(&s.imageURLs, "image-urls", nil,

@@ -41,15 +41,16 @@ func Local(status api.Status, bound Bound) bool {
 
 // System is where the Sled system is fetched from, and the arguments of its kernel.
 type System struct {
-	URL             string   // base of the boot server, http://ADDRESS
+	URL             string   // base of the boot server for payloads, http://ADDRESS
 	Flavour         string   // when the node names none
 	Servers         []string // base URLs of sledd; may be empty
 	KernelArguments string   // of the site, such as the console
 }
 
-// Script renders the script that boots the Sled system. It holds no secret. iPXE itself knows the architecture.
+// Script renders the script that boots the Sled system. It holds no secret. iPXE itself knows the architecture, and
+// fetches from the address that it has the script of: the boot server may have several.
 func (s System) Script(address, flavour string) (string, error) {
-	text, err := ipxe.Node(ipxe.NodeValues{MAC: address, System: s.folder(s.URL, flavour),
+	text, err := ipxe.Node(ipxe.NodeValues{MAC: address, System: s.folder("", flavour),
 		Arguments: s.arguments(address)})
 	if err != nil {
 		return "", fmt.Errorf("boot script of %s: %w", address, err)

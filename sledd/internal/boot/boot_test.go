@@ -31,17 +31,17 @@ func TestLocal(t *testing.T) {
 }
 
 func TestScript(t *testing.T) {
-	system := boot.System{URL: "http://10.77.0.1/", Flavour: "generic", Servers: []string{"https://a", "https://b"},
+	system := boot.System{Flavour: "generic", Servers: []string{"https://a", "https://b"},
 		KernelArguments: "console=ttyS0 sled.net=bond=802.3ad,vlan=20"}
 	text, err := system.Script("52:54:00:77:00:01", "")
 	want := "kernel ${system}/vmlinuz initrd=initrd.img console=ttyS0 sled.net=bond=802.3ad,vlan=20 " +
 		"sled.mac=52:54:00:77:00:01 BOOTIF=01-52-54-00-77-00-01 sled.servers=https://a,https://b || "
 	if err != nil || !strings.Contains(text, want) ||
-		!strings.Contains(text, "set system http://10.77.0.1/sled/generic\n") {
+		!strings.Contains(text, "set system /sled/generic\n") {
 		t.Errorf("%v\n%s", err, text)
 	}
-	text, err = boot.System{URL: "http://a"}.Script("52:54:00:77:00:01", "cloud")
-	if err != nil || !strings.Contains(text, "set system http://a/sled/cloud\n") ||
+	text, err = boot.System{}.Script("52:54:00:77:00:01", "cloud")
+	if err != nil || !strings.Contains(text, "set system /sled/cloud\n") ||
 		strings.Contains(text, "sled.servers") {
 		t.Errorf("%v\n%s", err, text)
 	}
