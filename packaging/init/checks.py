@@ -10,6 +10,7 @@ import hashlib
 import ipaddress
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from pathlib import Path
 import dhcp
 
 COLLECTION = Path("/usr/share/ansible/collections/ansible_collections/sled/fleet")
-CHECK_RANGE = COLLECTION / "roles/dnsmasq/files/check-range"
+NETWORKS = COLLECTION / "plugins/plugin_utils/networks.py"
 TESTED = {"debian 12": "Debian 12"}
 GB = 1_000_000_000
 # Free space, by its folder: images and the files they are made from; the store; packages.
@@ -104,12 +105,13 @@ def _network(wanted: Wanted) -> Iterator[str]:
         yield f"{name} has no IPv4 address. Set a fixed one first, such as 10.20.0.1/24 in /etc/network/interfaces."
         return
     if wanted.range:
-        first, _, last = wanted.range.partition("-")
-        words = ["/usr/bin/python3", "-B", str(CHECK_RANGE), str(address.network), first, last]
-        done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
-        if done.returncode:
-            wrong = done.stderr.strip() if last else "this is one address"
-            yield f"--range {wanted.range}: {wrong}. Choose FIRST-LAST in {address.network} of {name}."
+        network = {"name": "rack", "subnet": str(address.network), "interface": name, "dhcp": "server"}
+        try:
+            resolve = runpy.run_path(str(NETWORKS))["resolve"]
+            resolve([network | {"ranges": {"boot": wanted.range}}], "boot", str(address.ip))
+        except ValueError as wrong:
+            reason = str(wrong).partition("boot: ")[2]
+            yield f"--range {wanted.range}: {reason}. Choose FIRST-LAST in {address.network} of {name}."
         if server := dhcp.server(name):
             yield (
                 f"{server} answers DHCP on {name}, and two servers would hand out addresses. With --proxy it stays, and"

@@ -30,7 +30,6 @@ nodes:
   #    node_mac: "3c:ec:ef:10:00:01" # MAC of the interface that boots
   #    power_address: 10.30.0.101 # address of its BMC
 """
-PROXY = ("range_first", "range_last", "routers", "dns_servers", "domain", "static_leases")
 
 
 def put(text: str, **values: str) -> str:
@@ -45,16 +44,13 @@ def put(text: str, **values: str) -> str:
 def variables(address: ipaddress.IPv4Interface, interface: str, addresses: str) -> dict[str, dict[str, str]]:
     """What differs from the example, by its files in group_vars. An empty value removes the variable."""
     here = str(address.ip)
-    dnsmasq = {f"dnsmasq_{name}": "" for name in PROXY} | {"dnsmasq_mode": "proxy"}
+    network = f"name: rack, subnet: {address.network}, interface: {interface}"
+    dnsmasq = {"dnsmasq_networks": f"[{{{network}, dhcp: proxy}}]", "dnsmasq_static_leases": ""}
     if addresses:
-        first, _, last = addresses.partition("-")
-        dnsmasq = {"dnsmasq_range_first": first, "dnsmasq_range_last": last}
-        dnsmasq |= {"dnsmasq_routers": "[]", "dnsmasq_dns_servers": "[]", "dnsmasq_domain": '""'}
+        dnsmasq = {"dnsmasq_networks": f"[{{{network}, dhcp: server, ranges: {{boot: {addresses}}}}}]"}
     return {
         "all.yml": {
             "sled_address": here,
-            "sled_interface": interface,
-            "sled_network": str(address.network),
             "sled_server": f"https://{here}",
             "sled_names": f"[{socket.gethostname()}]",
         },

@@ -69,10 +69,11 @@ and Sled adds only what machines boot; else stop it.""",
     "interface": """\
 - eth7: there is no such interface. There are boot0 (10.9.0.1/24), bare (no IPv4). Choose one by --interface.""",
     "range": """\
-- --range 10.8.0.5-10.8.0.9: 10.8.0.5 is not in 10.9.0.0/24, the network of the interface. \
+- --range 10.8.0.5-10.8.0.9: 10.8.0.5 is no address of a machine in 10.9.0.0/24. \
 Choose FIRST-LAST in 10.9.0.0/24 of boot0.""",
     "words": """\
-- --range 10.9.0.5: this is one address. Choose FIRST-LAST in 10.9.0.0/24 of boot0.""",
+- --range 10.9.0.5: 10.9.0.5: want FIRST-LAST, such as 10.9.0.1-10.9.0.254. \
+Choose FIRST-LAST in 10.9.0.0/24 of boot0.""",
     "disk": "- /srv has 0.0 GB free, 4 GB are needed. Make room, or mount a larger filesystem there.",
     "system": "- Elbian 9 is not tested (tested: Debian 12). To try it all the same: --untested.",
 }

@@ -21,15 +21,15 @@ def test_inventory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, addresses: s
     inventory.write(tmp_path / "site", ROOT / "inventory/example", values)
     read = {file.stem: yaml.safe_load(file.read_text()) for file in (tmp_path / "site").rglob("*.yml")}
     assert read["all"]["sled_server"] == "https://10.9.0.1"
-    assert read["all"]["sled_network"] == "10.9.0.0/24"
     assert read["nodes"]["node_disk"] == "only"
     assert list(read["hosts"]) == ["controllers", "boot_servers", "nodes"]
     dhcp = {name: value for name, value in read["boot_servers"].items() if name.startswith("dnsmasq_")}
+    network = {"name": "rack", "subnet": "10.9.0.0/24", "interface": "eno2"}
     if addresses:
-        assert (dhcp["dnsmasq_range_first"], dhcp["dnsmasq_range_last"]) == ("10.9.0.50", "10.9.0.60")
-        assert dhcp["dnsmasq_mode"] == "dhcp"
+        assert dhcp.pop("dnsmasq_static_leases")
+        assert dhcp == {"dnsmasq_networks": [network | {"dhcp": "server", "ranges": {"boot": addresses}}]}
     else:
-        assert dhcp == {"dnsmasq_mode": "proxy"}
+        assert dhcp == {"dnsmasq_networks": [network | {"dhcp": "proxy"}]}
     assert (tmp_path / "site/secrets").stat().st_mode & 0o777 == 0o700
 
 
