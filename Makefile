@@ -182,7 +182,7 @@ pictures: ## paint the dashboard for docs/screenshots
 # Those joined by + run side by side, the next when one ends: first what fails soon; then the lab and all else that waits
 # for machines and disks, the long ones first, because each fills the pauses of the others.
 TESTS := lint+unit-python+initrd+unit-c+test-go+test-c+test-hostile+test-readers \
-	test-lab+test-images+test-boot-server+test-rollout+test-web+test-terraform+test-power+test-initrd+test-ipxe+test-api
+	test-lab+test-images+test-boot-server+test-rollout+test-web+test-terraform+test-power+test-initrd+test-ipxe+test-dhcp+test-api
 
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine.
 ALONE := ./contract/... ./terraform-provider/tools/...
@@ -322,6 +322,12 @@ test-boot-server:
 test-ipxe: build/ipxe/ipxe.deb ## autoexec.ipxe on UEFI machines of two NICs
 	tools/as-root unshare --net --pid --fork --kill-child --mount-proc ipxe/test/autoexec build/ipxe
 
+test-dhcp: build/dhcp ## each kind of client with each kind of DHCP server
+	tools/as-root unshare --net --pid --fork --kill-child --mount-proc tests/dhcp/run build/dhcp
+
+build/dhcp:
+	tests/dhcp/servers $@
+
 test-power: ## every power driver against its simulator
 	tools/as-root molecule/run power
 
@@ -384,5 +390,5 @@ clean: ## remove build/
 FORCE:
 .PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-data-disks test-dashboard test-lvm test-release check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive release initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
-	test-initrd test-ipxe test-power test-collection test-collection-lab test-rollout test-web test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
+	test-initrd test-ipxe test-dhcp test-power test-collection test-collection-lab test-rollout test-web test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
 	bench-multicast bench-rollout bench-run bench-scale pictures audit requirements clean FORCE
