@@ -76,7 +76,7 @@ type Image struct {
 }
 
 // DiskImage is the kind of images that nodes are bound to, RootImage the kind of those that container images become,
-// KernelImage of those that jobs start.
+// KernelImage of those that jobs and roots run on.
 const (
 	DiskImage   = "disk"
 	RootImage   = "root"

@@ -13,6 +13,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/ctl/ctltest"
 	"github.com/sled-fleet/sled/sledd/internal/ctl/show"
+	"github.com/sled-fleet/sled/sledd/sleddtest"
 	"github.com/sled-fleet/sled/sledd/sleddtest/sshkeys"
 )
 
@@ -223,4 +224,14 @@ func TestBindToMemory(t *testing.T) {
 	s.does(exitDone, bind+" --reimage --keys testdata/key.pub",
 		"n1: warning: it has keys, so after a power cut it waits for an operator")
 	s.does(exitDone, "node get n1", "runs image root from memory")
+	_, err := s.Client().PutImage(t.Context(), api.ImageSpec{Name: "k", Kind: api.KernelImage,
+		Digest: sleddtest.DigestOf("k"), URLs: []string{"http://10.77.0.1/images/k"}, Bytes: 512, FileBytes: 1,
+		Kernel: &api.Kernel{Release: "6.12"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.does(exitDone, "bind n1 --kernel k", "n1: runs root (root, ")
+	s.does(exitDone, "node get n1 -o json", `"kernel": "k"`)
+	s.does(exitConflict, "image delete k", "image k is the kernel that node n1 is bound to")
+	s.does(exitDone, `bind n1 --kernel=`, "n1: runs root (root, ")
 }
