@@ -11,7 +11,7 @@ import sys
 import members
 from images import MIB, SLEDC, Image, expect, make_disk, noise, run_tests, sledc, work
 from machine_of_files import Machine
-from partitions import DISK, JUNK, Target, make_donors, make_target, run_write
+from partitions import DISK, JUNK, Target, filesystem, make_donors, make_target, pack, run_write
 
 
 def refused(target: Target, image: Image, word: str, code: int, says: str) -> None:
@@ -68,6 +68,9 @@ def test_too_small() -> None:
     target = Target(small, "gpt", {})
     refused(target, image, "partition=1", 4, "512 bytes too small")
     refused(target, image, "partition=2", 4, "too small")
+    ext2 = filesystem("ext2", MIB, "mke2fs", "-q", "-t", "ext2")
+    free = pack(make_disk("free.raw", 16 * MIB, (MIB, ext2 + bytes(4 * MIB))), 1)
+    refused(target, free, "partition=2", 4, "2097152 bytes too small")
 
 
 def test_no_file_is_made() -> None:
