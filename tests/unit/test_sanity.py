@@ -13,7 +13,9 @@ IGNORES = sorted((ROOT / "tests/sanity").glob("ignore-*.txt"))
 def test_every_plugin_with_documentation_may_have_our_license(ignore: Path) -> None:
     """validate-modules accepts no license but the GPL; each of ours needs a line, and a line needs its file."""
     plugins = [
-        path for kind in ("callback", "inventory", "modules") for path in (ROOT / "plugins" / kind).glob("[!_]*.py")
+        path
+        for kind in ("callback", "filter", "inventory", "modules")
+        for path in (ROOT / "plugins" / kind).glob("[!_]*.py")
     ]
     listed = {line.split()[0] for line in ignore.read_text().splitlines() if "missing-gplv3-license" in line}
     assert listed == {str(path.relative_to(ROOT)) for path in plugins}
