@@ -18,6 +18,7 @@ from hosted import fair, late, scaling, slow
 from measure import save
 from relays import relay
 from rivals import rivals
+from share import share
 from writers import death, delta, engine, unicast
 
 CASES = {
@@ -31,6 +32,7 @@ CASES = {
     "fair": fair,
     "delta": delta,
     "relay": relay,
+    "share": share,
 }
 
 

@@ -47,7 +47,8 @@ class Image:
             subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", private], check=True)
             subprocess.run(["openssl", "pkey", "-in", private, "-pubout", "-out", public], check=True)
         if not path.exists() or path.stat().st_mtime < max(disk.stat().st_mtime, Path(sledc).stat().st_mtime):
-            subprocess.run([sledc, "pack", f"in={disk}", f"out={path}"], check=True, stdout=subprocess.DEVNULL)
+            words = [sledc, "pack", f"in={disk}", f"out={path}", "sector=512"]  # not all have a partition table
+            subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
         found = json.loads(
             subprocess.run([sledc, "inspect", f"in={path}", "json=yes"], check=True, capture_output=True).stdout
         )
