@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,14 @@ from pathlib import Path
 MIRROR = "http://deb.debian.org/debian"
 # The system: not in the packages' Depends.
 SYSTEM = "dbus,systemd,systemd-sysv"
+# All files but dpkg's and apt's own, logs, and caches.
+FILES = r"""
+find / -xdev \( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /var/lib/dpkg -o -path /var/lib/apt \
+	-o -path /var/cache -o -path /var/log -o -path /debs -o -path '/var/lib/systemd*' -o -name __pycache__ \) -prune \
+	-o \( -type f -o -type l \) -print | sort
+find /usr/lib/sled -name __pycache__ 2>/dev/null || :
+"""
+APT = 'APT::Install-Recommends "false";\nAPT::Get::Assume-Yes "true";\n'
 
 
 @contextmanager
@@ -30,6 +39,7 @@ def minimal(release: Path, suite: str, include: str = "", later: str = "") -> It
     hooks = [f'--customize-hook={download} && mkdir "$1/debs" && mv "$1"/var/cache/apt/archives/*.deb "$1/debs"']
     subprocess.run(["mmdebstrap", *options, *(hooks if later else []), suite, made, MIRROR], check=True)
     (made / "debs").mkdir(exist_ok=True)
+    (made / "etc/apt/apt.conf.d/test").write_text(APT)
     for deb in debs:
         shutil.copy(deb, made / "debs")
     if later:
@@ -40,8 +50,28 @@ def minimal(release: Path, suite: str, include: str = "", later: str = "") -> It
     shutil.rmtree(made)
 
 
+@contextmanager
+def _layer(root: Path) -> Iterator[Path]:
+    """The same files, of which what is written goes to a layer above, so each test begins with the same."""
+    with tempfile.TemporaryDirectory(dir=root.parent) as folder:
+        upper, work, merged = (Path(folder) / name for name in ("upper", "work", "merged"))
+        for made in (upper, work, merged):
+            made.mkdir()
+        layers = f"lowerdir={root},upperdir={upper},workdir={work}"
+        subprocess.run(["mount", "-t", "overlay", "overlay", "-o", layers, merged], check=True)
+        try:
+            yield merged
+        finally:
+            subprocess.run(["umount", merged], check=True)
+
+
 def boot(root: Path, script: str, minutes: int = 10) -> str:
-    """Runs a script in the booted system, which has no network, and powers it off; what it printed."""
+    """Runs a script in a system with these files, which has no network, and powers it off; what it printed."""
+    with _layer(root) as system:
+        return _boot(system, script, minutes)
+
+
+def _boot(root: Path, script: str, minutes: int) -> str:
     unit = "[Unit]\nAfter=dbus.service\n[Service]\nType=idle\nExecStart=/bin/sh /debs/script\n"
     (root / "debs/script").write_text(f"({script}\n) >/debs/output 2>&1\necho $? >/debs/code\nsystemctl poweroff\n")
     (root / "etc/systemd/system/script.service").write_text(unit)
