@@ -194,7 +194,8 @@ func TestANodeThatRunsFromMemory(t *testing.T) {
 	node.Status.Kernel = api.OnKernel{Image: "debian-13", State: api.KernelUp}
 	url := double(t, map[string]any{"/v1/nodes/n7": node, "/v1/nodes": api.NodeList{Items: []api.Node{node}}})
 	text := strings.Join(strings.Fields(sledctl(t, url, "", "node", "get", "n7").out), " ")
-	for _, want := range []string{"image arce-hello from memory, on kernel debian-13", "confirmed by http 0.4 s after the jump",
+	for _, want := range []string{"image arce-hello from memory, on kernel debian-13",
+		"confirmed by http 0.4 s after the jump",
 		"disk debian-12-v1, left as it is"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
