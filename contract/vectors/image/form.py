@@ -86,8 +86,8 @@ class Disk:
     size: int
     chunks: list[Chunk]
     sector: int = 512
-    magic: bytes = b"sled-img"
     partitions: list[tuple[int, int, int, bytes]] = field(default_factory=list)
+    magic: bytes = b"sled-img"
 
     def raw_hash(self) -> str:
         """SHA-256 of the raw disk."""
