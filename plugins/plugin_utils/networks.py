@@ -19,6 +19,7 @@ Range = tuple[ipaddress.IPv4Address, ipaddress.IPv4Address]
 SERVED = ("ranges", "router", "dns", "domain", "mtu", "ra_address")
 EXAMPLE = "{name: rack, subnet: 10.20.0.0/24, interface: eno2, dhcp: server, ranges: {boot: 10.20.0.50-10.20.0.99}}"
 KEYS = ("name", "subnet", "dhcp", "interface", "relayed", "address", *SERVED)
+FORMS = {"ranges": (Mapping, "FIRST-LAST by boot server"), "dns": (list, "a list of IPv4 addresses")}
 RA_PREFIX = "fd73:6c65:6400:{:x}::1/64"
 
 
@@ -66,6 +67,10 @@ def _wrong(networks: Sequence[Json], address: str, servers: set[str], leases: Se
         yield f"dnsmasq_networks is empty: want the networks of the nodes, such as [{EXAMPLE}]"
     fine = []
     for at, network in enumerate(networks):
+        if not isinstance(network, Mapping):
+            yield f"dnsmasq_networks: entry {at + 1}: {network!r}: want a network, such as {EXAMPLE}"
+            fine.append(False)
+            continue
         who = f"dnsmasq_networks: {network.get('name') or f'entry {at + 1}'}:"
         found = [*_network(network, address, servers)]
         yield from (f"{who} {one}" for one in found)
@@ -116,6 +121,10 @@ def _address(network: Json, subnet: ipaddress.IPv4Network, address: str) -> Iter
 
 def _server(network: Json, subnet: ipaddress.IPv4Network, address: str) -> Iterator[str]:
     """What is wrong with what a server of addresses hands out."""
+    odd = [f"{key} {network[key]!r}: want {want}" for key, (form, want) in FORMS.items() if not _is(network, key, form)]
+    if odd:
+        yield from odd
+        return
     own = network.get("address") or address
     router = network.get("router")
     if router and not _within(router, subnet):
@@ -126,8 +135,10 @@ def _server(network: Json, subnet: ipaddress.IPv4Network, address: str) -> Itera
     for one in network.get("dns") or []:
         if not _is_address(one):
             yield f"dns {one}: want IPv4 addresses"
-    if (mtu := network.get("mtu")) and not 576 <= int(mtu) <= 9216:
+    if (mtu := network.get("mtu")) and not (str(mtu).isdecimal() and 576 <= int(mtu) <= 9216):
         yield f"mtu {mtu}: want 576 to 9216"
+    if (sender := network.get("ra_address")) and not _sends(sender):
+        yield f"ra_address {sender}: want an IPv6 address with its prefix length, such as {RA_PREFIX.format(0)}"
     ranges = []
     for server, text in (network.get("ranges") or {}).items():
         try:
@@ -178,6 +189,19 @@ def _leases(networks: Sequence[Json], leases: Sequence[Json]) -> Iterator[str]:
         if not any(_within(lease["address"], subnet) for subnet in served):
             places = ", ".join(map(str, served)) or "none"
             yield f"dnsmasq_static_leases: {lease['address']} is in no network with dhcp: server ({places})"
+
+
+def _is(network: Json, key: str, form: type) -> bool:
+    """Whether a key is absent, empty or of that form."""
+    return not network.get(key) or isinstance(network[key], form)
+
+
+def _sends(text: str) -> bool:
+    try:
+        ipaddress.IPv6Interface(text)
+    except ValueError:
+        return False
+    return "/" in text
 
 
 def _is_address(text: str) -> bool:

@@ -51,6 +51,11 @@ def test_each_boot_server_has_its_range_and_address() -> None:
         ([BESIDE | {"dhcp": "server"}], "through it alone; 10.22.0.1 will do"),
         ([RACK | {"dns": ["ns.example.org"]}], "dns ns.example.org: want IPv4 addresses"),
         ([RACK | {"mtu": 90000}], "mtu 90000: want 576 to 9216"),
+        ([RACK | {"mtu": "jumbo"}], "mtu jumbo: want 576 to 9216"),
+        ([RACK | {"dns": "10.20.0.253"}], "dns '10.20.0.253': want a list of IPv4 addresses"),
+        ([RACK | {"ranges": RANGE}], "want FIRST-LAST by boot server"),
+        ([RACK | {"ra_address": "fd00::1"}], "ra_address fd00::1: want an IPv6 address with its prefix length"),
+        (["rack"], "entry 1: 'rack': want a network, such as {name: rack"),
         ([RACK | {"ranges": {"boot": "10.20.0.50"}}], "ranges: boot: 10.20.0.50: want FIRST-LAST"),
         ([RACK | {"ranges": {"boot": "10.20.0.50-10.20.1.9"}}], "boot: 10.20.1.9 is no address of a machine in"),
         ([RACK | {"ranges": {"boot": "10.20.0.99-10.20.0.50"}}], "boot: 10.20.0.99 is above 10.20.0.50"),
@@ -67,7 +72,7 @@ def test_each_boot_server_has_its_range_and_address() -> None:
         ([BESIDE], "dnsmasq_static_leases: 10.20.0.101 is in no network with dhcp: server (none)"),
     ],
 )
-def test_what_cannot_work_is_refused(networks: list[dict[str, Any]], message: str) -> None:
+def test_what_cannot_work_is_refused(networks: list[Any], message: str) -> None:
     with pytest.raises(ValueError, match=r".") as refused:
         resolve(networks, "boot", "10.20.0.1", ["boot", "boot2"], [{"address": "10.20.0.101"}])
     assert message in str(refused.value)
