@@ -218,15 +218,21 @@ func TestTheAgeOfAPageIsNotUnderstated(t *testing.T) {
 	var ahead atomic.Int64
 	b := open(t, 1, sleddtest.Options{Store: shared,
 		Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
-	slow := 0
-	shared.Before(func(string) error { slow += 5; ahead.Add(int64(5 * time.Minute)); return nil })
-	b.ask("GET", "/ui/absent", nil) // reads the login alone
-	login := slow
-	shown := b.ask("GET", "/ui/rollouts", nil)
+	var slow atomic.Int64
+	shared.Before(func(string) error { slow.Add(5); ahead.Add(int64(5 * time.Minute)); return nil })
+	minutes := func(path string) int64 {
+		before := slow.Load()
+		b.ask("GET", path, nil)
+		return slow.Load() - before
+	}
+	login := minutes("/ui/absent") // reads the login alone
+	for again := minutes("/ui/absent"); again != login; again = minutes("/ui/absent") {
+		login = again // something of the start, such as the trimmer of events, has read beside it
+	}
+	want := fmt.Sprintf("This is the last state, %dm old.", minutes("/ui/rollouts")-login)
 	shared.Before(func(string) error { return &store.UnavailableError{Operation: "test", Err: errors.New("down")} })
-	want := fmt.Sprintf("This is the last state, %dm old.", slow-2*login)
 	if a := b.ask("GET", "/ui/rollouts", nil); !strings.Contains(a.Body, want) {
-		t.Errorf("want %s after %d %s: %d %s", want, shown.Status, shown.Body, a.Status, a.Body)
+		t.Errorf("want %s: %d %s", want, a.Status, a.Body)
 	}
 	shared.Before(nil)
 }
