@@ -57,7 +57,7 @@ func TestPayloadsAsJobs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			job := requestPayload(t, s, c.image)
+			job := requestPayload(t, s, c.image, c.by == "timeout")
 			cut = recorded(t, s, dir, c.settings+"\n", record)
 			patience.Until(t, "the job has ended", func() bool {
 				job, err = s.Client().Job(t.Context(), job.ID)
@@ -86,16 +86,21 @@ func TestPayloadsAsJobs(t *testing.T) {
 	}
 }
 
-// requestPayload registers a payload, and requests a job of it.
-func requestPayload(t *testing.T, s *sleddtest.Sledd, payload api.Payload) api.Job {
+// requestPayload registers a payload, and requests a job of it, whose time is short or longer than any test waits.
+func requestPayload(t *testing.T, s *sleddtest.Sledd, payload api.Payload, short bool) api.Job {
 	t.Helper()
+	limit := 3600
+	if short {
+		limit = 3
+	}
 	payload.Format = api.FormatLinux
 	if _, err := s.Client().PutImage(t.Context(), api.ImageSpec{Name: "memtest", Kind: api.KernelImage,
 		Digest: sleddtest.DigestOf("memtest"), URLs: []string{"http://10.77.0.1/images/memtest"}, Bytes: 512,
 		FileBytes: 1, Payload: &payload}); err != nil {
 		t.Fatal(err)
 	}
-	job, err := s.Client().CreateJob(t.Context(), api.JobSpec{Node: "n1", Image: "memtest", Timeout: 3, Interrupt: true})
+	job, err := s.Client().CreateJob(t.Context(),
+		api.JobSpec{Node: "n1", Image: "memtest", Timeout: limit, Interrupt: true})
 	if err != nil {
 		t.Fatal(err)
 	}
