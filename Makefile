@@ -215,7 +215,7 @@ check-program:
 DISK_TESTS := initrd/test/matrix/test_matrix.py initrd/test/pack/test_pack.py initrd/test/pack/test_btrfs.py \
 	initrd/test/pack/test_in_use.py initrd/test/pack/test_mapper.py initrd/test/pack/test_capture.py \
 	initrd/test/pack/test_recovery.py initrd/test/pack/test_ntfs.py initrd/test/pack/test_odd.py initrd/test/pack/test_foreign.py \
-	initrd/test/pack/test_asleep.py initrd/test/pack/test_age.py initrd/test/pack/test_growth.py initrd/test/border/test_border.py \
+	initrd/test/pack/test_asleep.py initrd/test/pack/test_ufs.py initrd/test/pack/test_age.py initrd/test/pack/test_growth.py initrd/test/border/test_border.py \
 	initrd/test/border/test_mounts.py initrd/test/pack/test_ndz.py initrd/test/pack/test_not_a_disk.py
 # Mounts and processes of a killed test go with the test, and so do its loop devices.
 ENCLOSED := unshare --mount --pid --fork --kill-child --mount-proc

@@ -9,6 +9,10 @@
 enum partition_type partition_type_mbr(uint8_t type) {
 	switch (type) {
 	case 0x82: return PARTITION_SWAP;
+	case 0xa5: // FreeBSD
+	case 0xa6: // OpenBSD
+	case 0xa9: // NetBSD
+		return PARTITION_SLICE;
 	case 0x41: // PReP boot
 	case 0x8e: // Linux LVM
 	case 0xbf: // Solaris

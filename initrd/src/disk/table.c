@@ -34,9 +34,7 @@ static int add_partition(struct reading *r, uint64_t start, uint64_t count, enum
 			"%s: a partition reaches to sector %llu, the disk has %llu of %u bytes: it was cut off",
 			r->reader->name, (unsigned long long)(start + count), (unsigned long long)r->sectors,
 			table->sector);
-	if (type != PARTITION_ANY)
-		extents_add(type == PARTITION_SWAP ? &table->swaps : &table->others, start * table->sector,
-			    (start + count) * table->sector);
+	table_add_type(table, type, start * table->sector, (start + count) * table->sector);
 	table->partitions[table->partition_count++] = (struct partition){start * table->sector, count * table->sector};
 	return 0;
 }
@@ -253,7 +251,7 @@ static int read_by_kind(struct reading *r, uint32_t sector, struct fault *fault)
 	case MBR_NONE: break;
 	}
 	r->table->kind = TABLE_NONE;
-	return add_partition(r, 0, r->sectors, PARTITION_ANY, fault);
+	return add_partition(r, 0, r->sectors, PARTITION_SLICE, fault);
 }
 
 static int by_start(const void *a, const void *b) {
@@ -293,7 +291,8 @@ int table_read(const struct reader *reader, uint32_t sector, struct table *ret, 
 	qsort(ret->partitions, ret->partition_count, sizeof(ret->partitions[0]), by_start);
 	add_head(ret, reader->bytes);
 	extents_settle(&ret->structures);
-	if (ret->structures.failed || ret->opaque.failed || ret->swaps.failed || ret->others.failed)
+	if (ret->structures.failed || ret->opaque.failed || ret->swaps.failed || ret->others.failed ||
+	    ret->slices.failed)
 		return fault_errno(fault, CODE_FAILED, ENOMEM, "%s", reader->name);
 	return 0;
 }
@@ -303,6 +302,7 @@ void table_free(struct table *table) {
 	extents_free(&table->opaque);
 	extents_free(&table->swaps);
 	extents_free(&table->others);
+	extents_free(&table->slices);
 }
 
 static bool has(const struct extents *extents, const struct partition *partition) {
@@ -316,5 +316,16 @@ static bool has(const struct extents *extents, const struct partition *partition
 enum partition_type table_type(const struct table *table, const struct partition *partition) {
 	if (has(&table->others, partition))
 		return PARTITION_OTHER;
+	if (has(&table->slices, partition))
+		return PARTITION_SLICE;
 	return has(&table->swaps, partition) ? PARTITION_SWAP : PARTITION_ANY;
+}
+
+void table_add_type(struct table *table, enum partition_type type, uint64_t start, uint64_t end) {
+	switch (type) {
+	case PARTITION_SWAP: extents_add(&table->swaps, start, end); break;
+	case PARTITION_OTHER: extents_add(&table->others, start, end); break;
+	case PARTITION_SLICE: extents_add(&table->slices, start, end); break;
+	case PARTITION_ANY: break;
+	}
 }

@@ -18,8 +18,8 @@ struct table {
 	// Areas that the table announces in a way that does not tell what is in them: odd extended partitions, entries
 	// without a type, Windows' dynamic disks, what only the MBR beside a GPT knows. Not among the partitions.
 	struct extents opaque;
-	struct extents swaps, others; // not settled: partitions whose type is not that of a filesystem
-	const char *warning;	      // a warning for the operator, or NULL
+	struct extents swaps, others, slices; // not settled: partitions of another type than PARTITION_ANY
+	const char *warning;		      // a warning for the operator, or NULL
 };
 
 // `sector` 0: the size with which a GPT is found, else 512. Returns an error of code 3 for an impossible table. Free
@@ -27,4 +27,5 @@ struct table {
 int table_read(const struct reader *reader, uint32_t sector, struct table *ret, struct fault *fault);
 void table_free(struct table *table);
 
+void table_add_type(struct table *table, enum partition_type type, uint64_t start, uint64_t end);
 enum partition_type table_type(const struct table *table, const struct partition *partition);

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "disk/disklabel.h"
 #include "pack/signatures.h"
 
-static int read_signatures(const struct reader *reader, const struct partition *partition, struct probe *ret,
-			   struct fault *fault) {
+// Without the first `skip` bytes.
+static int read_signatures(const struct reader *reader, const struct partition *partition, size_t skip,
+			   struct probe *ret, struct fault *fault) {
 	size_t head_size = partition->bytes < PROBE_HEAD ? (size_t)partition->bytes : PROBE_HEAD;
 	size_t tail_size = partition->bytes < PROBE_TAIL ? (size_t)partition->bytes : PROBE_TAIL;
 	cleanup_free uint8_t *head = aligned_alloc(READ_ALIGN, PROBE_HEAD),
@@ -20,9 +22,31 @@ static int read_signatures(const struct reader *reader, const struct partition *
 		r = reader_read(reader, head, head_size, partition->start, fault);
 	if (r == 0)
 		r = reader_read(reader, tail, tail_size, partition->start + partition->bytes - tail_size, fault);
+	if (r < 0)
+		return r;
+	memset(head, 0, skip < head_size ? skip : head_size);
+	probe(head, head_size, tail, tail_size, ret);
+	return 0;
+}
+
+int content_beside_label(const struct reader *reader, const struct partition *partition, enum beside_label *ret,
+			 struct fault *fault) {
+	struct signatures signatures;
+	struct probe found;
+	bool is_ufs;
+	int r = read_signatures(reader, partition, DISKLABEL_AT + DISKLABEL_BYTES, &found, fault);
+
 	if (r == 0)
-		probe(head, head_size, tail, tail_size, ret);
-	return r;
+		r = signatures_read(reader, partition, &signatures, fault);
+	if (r < 0)
+		return r;
+	is_ufs = found.is_known && !strcmp(found.name, "ufs");
+	if (found.doubt || is_ufs != found.is_known || (is_ufs && signatures.count == 0) || signatures.is_damaged ||
+	    signatures.count > 1 || (signatures.count == 1 && strcmp(signatures.name, "ufs")))
+		*ret = BESIDE_OTHER;
+	else
+		*ret = is_ufs ? BESIDE_UFS : BESIDE_NOTHING;
+	return 0;
 }
 
 static bool is_same(const char *a, const char *b) {
@@ -78,7 +102,7 @@ static bool contradicts(enum partition_type type, enum content_kind kind) {
 int content_read(const struct reader *reader, const struct partition *partition, enum partition_type type,
 		 struct content *ret, struct fault *fault) {
 	struct probe found;
-	int r = read_signatures(reader, partition, &found, fault);
+	int r = read_signatures(reader, partition, 0, &found, fault);
 
 	*ret = (struct content){0};
 	if (r == 0 && !found.doubt && contradicts(type, found.kind))

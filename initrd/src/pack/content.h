@@ -20,3 +20,9 @@ struct content {
 // Returns an error of code 3 if it must be repaired or unmounted before it can be packed.
 int content_read(const struct reader *reader, const struct partition *partition, enum partition_type type,
 		 struct content *ret, struct fault *fault);
+
+// What there is beside a disklabel, and boot code, in the first sectors.
+enum beside_label { BESIDE_NOTHING, BESIDE_UFS, BESIDE_OTHER };
+
+int content_beside_label(const struct reader *reader, const struct partition *partition, enum beside_label *ret,
+			 struct fault *fault);

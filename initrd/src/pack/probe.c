@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The offsets are from the documentation of each format: kernel headers ext4.h, xfs_format.h, btrfs_tree.h, f2fs_fs.h,
-// md_p.h, swap.h; ECMA-107 and Microsoft's specifications of FAT, exFAT and NTFS; the on-disk formats of LVM2 and LUKS.
+// md_p.h, swap.h; FreeBSD's fs.h; ECMA-107 and Microsoft's specifications of FAT, exFAT and NTFS; the on-disk formats
+// of LVM2 and LUKS.
 #include "pack/probe.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "pack/asleep.h"
+#include "pack/ufs.h"
 
 #define MD_MAGIC 0xa92b4efcu
 
@@ -98,6 +100,18 @@ static bool is_btrfs(const struct head *h, struct probe *ret) {
 static bool is_f2fs(const struct head *h, struct probe *ret) {
 	(void)ret;
 	return le32(h, 1024) == 0xf2f52010;
+}
+
+static bool is_ufs(const struct head *h, struct probe *ret) {
+	unsigned found = 0;
+	bool is_big_endian;
+
+	for (size_t i = 0; i < ELEMENTS(ufs_places); i++)
+		found += ufs_places[i] + UFS_SUPER_BYTES <= h->size &&
+			 ufs_recognise(h->data + ufs_places[i], ufs_places[i], &is_big_endian) != UFS_NONE;
+	if (found > 1)
+		ret->doubt = "it has superblocks of two UFS";
+	return found > 0;
 }
 
 static bool is_ntfs(const struct head *h, struct probe *ret) {
@@ -204,6 +218,7 @@ static const struct format {
 	{"xfs", CONTENT_FILESYSTEM, is_xfs, clean_xfs, false},
 	{"btrfs", CONTENT_FILESYSTEM, is_btrfs, NULL, false},
 	{"f2fs", CONTENT_FILESYSTEM, is_f2fs, clean_f2fs, false},
+	{"ufs", CONTENT_FILESYSTEM, is_ufs, NULL, false},
 	{"ntfs", CONTENT_FILESYSTEM, is_ntfs, clean_ntfs, true}, // the copy of its boot sector
 	{"exfat", CONTENT_FILESYSTEM, is_exfat, NULL, false},
 	{"fat", CONTENT_FILESYSTEM, is_fat, clean_fat, false},

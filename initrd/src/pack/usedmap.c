@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "disk/disklabel.h"
 #include "disk/mbr.h"
 #include "pack/btrfs.h"
 #include "pack/content.h"
@@ -12,6 +13,7 @@
 #include "pack/partclone.h"
 #include "pack/unclaimed.h"
 #include "pack/sector.h"
+#include "pack/ufs.h"
 
 // Work on one disk.
 struct work {
@@ -70,6 +72,8 @@ static int read_map(const struct work *work, const struct partition *partition, 
 
 	if (!strcmp(name, "btrfs"))
 		return btrfs_read(work->reader, partition, used, ret_bytes, fault);
+	if (!strcmp(name, "ufs"))
+		return ufs_read(work->reader, partition, used, ret_bytes, fault);
 	r = partclone_read(work->reader, partition, name, work->order->folder, used, ret_bytes, fault);
 	return r == 0 ? prove(work, partition, name, used, *ret_bytes, fault) : r;
 }
@@ -132,22 +136,83 @@ static int check_known(const struct work *work, const struct partition *partitio
 			 work->reader->name);
 }
 
+static void add_entry(struct usedmap *map, const struct partition *partition, const char *content) {
+	struct index_partition *entry = &map->partitions[map->partition_count++];
+
+	*entry = (struct index_partition){.start = partition->start, .bytes = partition->bytes};
+	snprintf(entry->content, sizeof(entry->content), "%s", content);
+}
+
+// A partition of a disklabel. 1: it is not proven. There may be anything in another one than a UFS.
+static int add_labelled(const struct work *work, const struct disklabel_partition *partition, struct fault *fault) {
+	static const struct content ufs = {.kind = CONTENT_FILESYSTEM, .name = "ufs"};
+	enum beside_label found = BESIDE_OTHER;
+	int r = partition->is_ffs ? content_beside_label(work->reader, &partition->place, &found, fault) : 0;
+
+	if (r == 0 && found == BESIDE_UFS)
+		return add_filesystem(work, &partition->place, &ufs, fault);
+	extents_add(&work->map->kept, partition->place.start, end_of(&partition->place));
+	return r;
+}
+
+// What is in none of its partitions: boot code, the label, and partitions without a type.
+static int add_unlabelled(const struct work *work, const struct partition *slice, const struct disklabel *label,
+			  struct fault *fault) {
+	uint64_t at = slice->start;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < label->count; i++) {
+		r = unclaimed_keep(work->reader, at, label->partitions[i].place.start, &work->map->kept, fault);
+		at = end_of(&label->partitions[i].place);
+	}
+	return r < 0 ? r : unclaimed_keep(work->reader, at, end_of(slice), &work->map->kept, fault);
+}
+
+// The slice of a BSD, or its whole disk. A label of which one partition is not proven may be that of another time: then
+// all of the slice is kept. 1: it has no label, or there is something else in it.
+static int add_slice(const struct work *work, const struct partition *slice, struct fault *fault) {
+	uint8_t sector[DISKLABEL_BYTES];
+	struct disklabel label;
+	enum beside_label found = BESIDE_OTHER;
+	bool is_proven = true;
+	int r = 0;
+
+	if (slice->bytes < DISKLABEL_AT + sizeof(sector))
+		return 1;
+	r = reader_read(work->reader, sector, sizeof(sector), slice->start + DISKLABEL_AT, fault);
+	if (r < 0 || !disklabel_read(sector, slice, &label))
+		return r < 0 ? r : 1;
+	r = content_beside_label(work->reader, slice, &found, fault);
+	if (r < 0 || found == BESIDE_OTHER)
+		return r < 0 ? r : 1;
+	for (size_t i = 0; r >= 0 && i < label.count; i++) {
+		r = add_labelled(work, &label.partitions[i], fault);
+		is_proven &= r == 0;
+	}
+	if (r >= 0)
+		r = add_unlabelled(work, slice, &label, fault);
+	if (r == 0 && !is_proven)
+		keep_whole(work, slice, "a partition of its disklabel is not proven");
+	mark(work->map, end_of(slice) - 1);
+	add_entry(work->map, slice, "bsd");
+	return r;
+}
+
 static int add_partition(const struct work *work, const struct partition *partition, enum partition_type type,
 			 struct fault *fault) {
-	struct index_partition *entry = &work->map->partitions[work->map->partition_count];
 	struct content content;
-	int r = content_read(work->reader, partition, type, &content, fault);
+	int r = type == PARTITION_SLICE ? add_slice(work, partition, fault) : 1;
 
+	if (r <= 0)
+		return r;
+	r = content_read(work->reader, partition, type, &content, fault);
 	if (r == 0)
 		r = check_known(work, partition, &content, fault);
 	if (r == 0)
 		r = add_content(work, partition, &content, fault);
-	if (r < 0)
-		return r;
-	*entry = (struct index_partition){.start = partition->start, .bytes = partition->bytes};
-	snprintf(entry->content, sizeof(entry->content), "%s", r == 1 ? "data" : content.name);
-	work->map->partition_count++;
-	return 0;
+	if (r >= 0)
+		add_entry(work->map, partition, r == 1 ? "data" : content.name);
+	return r < 0 ? r : 0;
 }
 
 // What lies outside of the partitions and of the table. Areas that the table only announces are kept whatever the
@@ -188,8 +253,7 @@ static struct table one_partition(const struct reader *reader, const struct used
 	struct table table = {.sector = order->sector, .partition_count = 1};
 
 	table.partitions[0] = (struct partition){0, reader->bytes};
-	if (order->type != PARTITION_ANY)
-		extents_add(order->type == PARTITION_SWAP ? &table.swaps : &table.others, 0, reader->bytes);
+	table_add_type(&table, order->type, 0, reader->bytes);
 	return table;
 }
 

@@ -76,6 +76,15 @@ def xfs() -> bytes:
     return (bytes(super_).ljust(4096, b"\0") + bytes(record) + bytes(9) + b"\x20").ljust(20480, b"\0")
 
 
+def disklabel() -> bytes:
+    """Of a slice of 1,000 sectors: three partitions of eight."""
+    label = bytearray(276)
+    struct.pack_into("<H", label, 138, 8)
+    for i, (start, size, kind) in enumerate(((100, 400, 7), (500, 100, 1), (100, 1000, 0))):
+        struct.pack_into("<IIIB", label, 148 + 16 * i, size, start, 2048, kind)
+    return struct.pack("<II", 100, 1000) + bytes(label)
+
+
 def image(name: str) -> tuple[bytes, bytes]:
     """A vector of the contract: its index, and the frame of its first chunk with the prefix for fuzz_frame.c."""
     data = (Path(__file__).parents[3] / "contract/vectors/image/ok" / f"{name}.raw.zst").read_bytes()
@@ -223,6 +232,8 @@ def main(directory: Path) -> None:
         "map/dump": b"label: gpt\nlast-lba: 20446\nsector-size: 512\n/dev/sda1 : start= 2048, size= 4096, type=Y\n",
         "lvm/volume": bytes(512) + members.lvm("A-1", 2, 12288, start=8100, room=8192)[1],
         "lvm/text": members.metadata("A-1", 2),
+        "disklabel/slice": disklabel(),
+        "ufs/ufs2": b"\1\0\6\1\0",
         "fit/larger": b"\2\0\0\0" + struct.pack("<II", 1023, 65535) + gpt(),
         "fit/smaller": b"\2\0\0\0" + struct.pack("<II", 1023, 899) + gpt(),
         "gather/frame": gather(),
