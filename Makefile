@@ -377,6 +377,10 @@ bench-multicast: build check-program ## one image to 1 to 80 nodes; CASES="scali
 bench-run: build provider-here ## jobs on a machine of the lab, beside podman
 	tools/as-root bench/run run
 
+soak: ## LOADS=200 with kills, cuts and flips; continues
+	$(MAKE) -j$(JOBS) -C initrd/src all
+	bench/run soak
+
 audit: ## search for known vulnerabilities of dependencies
 	tools/audit
 
@@ -394,4 +398,4 @@ FORCE:
 .PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-data-disks test-dashboard test-lvm test-release check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive release initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-ipxe test-dhcp test-power test-collection test-collection-lab test-rollout test-web test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
-	bench-multicast bench-rollout bench-run bench-scale pictures audit requirements clean FORCE
+	bench-multicast bench-rollout bench-run bench-scale soak pictures audit requirements clean FORCE

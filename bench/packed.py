@@ -14,6 +14,8 @@ from typing import Self
 sys.path.insert(0, str(Path(__file__).parent.parent / "contract" / "reader"))
 import image as reader
 
+__all__ = ["Image", "chunks", "index_of", "reader"]
+
 
 def index_of(path: Path) -> reader.Index:
     """Of an image file, as the contract has it."""

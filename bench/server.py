@@ -63,6 +63,11 @@ class Server:
         self._nginx.wait(timeout=30)
         self._home.cleanup()
 
+    def workers(self) -> list[int]:
+        """Processes that have the connections."""
+        pid = self._nginx.pid
+        return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
     def sent(self) -> int:
         """Bytes of bodies sent so far; requests count when they end."""
         return sum(int(line) for line in self._log.read_text(encoding="ascii").split())
