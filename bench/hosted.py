@@ -86,9 +86,9 @@ def read(rack: Rack, image: Image, out: str) -> Hosted:
     )
 
 
-def run(directory: Path, image: Image, count: int, **options: object) -> Hosted:
+def run(directory: Path, image: Image, count: int, rate: int = RATE, **options: object) -> Hosted:
     """A sender that has just started, and its receivers."""
-    with Rack(directory, 1, LINK, RATE, ["from=1"]) as rack:
+    with Rack(directory, 1, LINK, rate, ["from=1"]) as rack:
         add_addresses(rack, 0, count)
         (ended,) = wait_all([start(rack, 0, image, count, **options)])
         found = read(rack, image, ended.out)

@@ -19,6 +19,7 @@ from measure import save
 from relays import relay
 from rivals import rivals
 from share import share
+from skew import skew
 from writers import death, delta, engine, unicast
 
 CASES = {
@@ -33,6 +34,7 @@ CASES = {
     "delta": delta,
     "relay": relay,
     "share": share,
+    "skew": skew,
 }
 
 
