@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import tarfile
 from collections.abc import Iterator
@@ -75,8 +76,7 @@ def _documents(package: Package, tree: Path, release: Release) -> None:
     entry = f"{package.name} ({release.version}) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n"
     compress(folder / "changelog.gz", f"{entry} -- {MAINTAINER}  {date}\n".encode())
     compress(folder / "CHANGELOG.md.gz", (ROOT / "CHANGELOG.md").read_bytes())
-    text = (ROOT / "packaging/files/copyright").read_text()
-    (folder / "copyright").write_text(text.replace("@PACKAGE@", package.name))
+    shutil.copy(ROOT / "packaging/files/copyright", folder)
 
 
 def compress(file: Path, content: bytes) -> None:

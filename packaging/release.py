@@ -232,6 +232,7 @@ def main() -> int:
         return 1
     if missing:
         print(f"release: incomplete, not to be published: no source of {', '.join(missing)}", file=sys.stderr)
+        return 1
     return 0
 
 
