@@ -143,14 +143,14 @@ def test_refusals_change_nothing(root: Path) -> None:
         refused range --interface eno2 --range 10.8.0.5-10.8.0.9
         refused words --interface eno2 --range 10.20.0.5
 
-        python3 -c '{LISTEN}' & listening=$!
-        sleep 1
+        python3 -c '{LISTEN}' & programs=$!
+        until [ "$(ss -Hlntup | grep -c pid=$programs,)" = 4 ]; do sleep 0.1; done
         refused ports --interface eno2 --proxy
-        kill $listening
+        kill $programs
 
         ip netns exec other dnsmasq --no-daemon --conf-file=/dev/null --port=0 --interface=far --bind-interfaces \
             --dhcp-range=10.20.0.100,10.20.0.120 --leasefile-ro 2>/debs/dnsmasq & serving=$!
-        sleep 1
+        until ip netns exec other ss -Hlnu | grep -q ':67 '; do sleep 0.1; done
         refused server --interface eno2 --range 10.20.0.50-10.20.0.99
         kill $serving
 
