@@ -42,6 +42,7 @@ configure_identity() {
 
 configure_seed() {
 	seed_get
+	netconfig_set
 	seed_authorize_root
 	seed_authorize_user
 	seed_cloud_init

@@ -8,7 +8,7 @@ seed_get() {
 	rm -rf "$seed_folder"
 	(umask 077 && mkdir -p "$seed_folder")
 	sledc seed $node "out=$seed_folder/seed.tar" >&3 # 3: see plan_detail
-	for seed_file in authorized_keys meta-data user-data operational; do seed_unpack "$seed_file"; done
+	for seed_file in authorized_keys meta-data user-data operational network; do seed_unpack "$seed_file"; done
 }
 
 # seed_unpack NAME: by its content alone, so that no member is a link or a device.

@@ -84,6 +84,7 @@ resource "sled_node" "rack" {
   disk       = each.value.node_disk
   keep_disks = length(each.value.node_keep_disks) > 0 ? each.value.node_keep_disks : null
   boot_order = try(each.value.node_boot_order, null)
+  network    = try(each.value.node_network, null)
   labels     = merge({ rack = local.racks[each.key] }, each.value.node_labels)
   bmc = {
     driver  = each.value.power_driver

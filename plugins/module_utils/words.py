@@ -121,6 +121,7 @@ NODE = (
     "keep_disks",
     "data_disks",
     "boot_order",
+    "network",
     "admission",
     "bmc",
     "labels",
@@ -183,6 +184,7 @@ NODE_OPTIONS = {
         },
     },
     "boot_order": {"type": "str", "choices": ["keep", "disk", "network"]},
+    "network": {"type": "str", "choices": ["image", "dhcp"]},
     "admission": {"type": "str", "choices": ["open", "expected", "proven", "attested"]},
     "bmc": {
         "type": "dict",

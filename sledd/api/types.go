@@ -42,6 +42,9 @@ type ReplaceSpec struct {
 // KeepBootOrder leaves the boot order unchanged; the default.
 const KeepBootOrder = "keep"
 
+// ImageNetwork leaves the network of the installed system to the image; the default.
+const ImageNetwork = "image"
+
 // OtherBootOrder is the boot order that the installed system reported, if it differs from the declared one; else empty.
 func (n Node) OtherBootOrder() string {
 	if n.Status.OS == nil || n.BootOrder == "" || n.BootOrder == KeepBootOrder {

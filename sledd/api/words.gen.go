@@ -188,6 +188,7 @@ type NodeSpec struct {
 	KeepDisks    []string          `json:"keep_disks,omitempty" doc:"Selectors of disks that are never written." maxItems:"16" nullable:"false"`
 	DataDisks    []DataDisk        `json:"data_disks,omitempty" doc:"Disks whose data survives images. No image writes them. A blank one gets a partition, a filesystem and a mount point with the next image; one with other content is refused. A tear-down empties them. A change takes effect with the next image." maxItems:"16" nullable:"false"`
 	BootOrder    string            `json:"boot_order,omitempty" doc:"What UEFI firmware boots first; keep leaves it unchanged. It is set whenever the node is imaged, and compared with what its system reports then. A change takes effect with the next image. Default: keep." enum:"keep,disk,network"`
+	Network      string            `json:"network,omitempty" doc:"Network of the installed system. image is what the image brings. dhcp is DHCP on the interface that booted, in place of all that the image has. A change takes effect with the next image. Default: image." enum:"image,dhcp"`
 	Admission    string            `json:"admission,omitempty" doc:"Least level at which a machine is admitted as the node. The site or the binding may require a higher one. Default: open." enum:"open,expected,proven,attested"`
 	BMC          *BMC              `json:"bmc,omitempty" doc:"Address of its power control. The playbooks have the credentials."`
 	Labels       map[string]string `json:"labels,omitempty" doc:"Labels for selection, free to choose." maxProperties:"64"`

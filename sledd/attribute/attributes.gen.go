@@ -32,6 +32,8 @@ var Node = []Attribute{
 		}},
 	{Name: "boot_order", Type: "string", Values: []string{"keep", "disk", "network"}, Default: "keep", Value: "ORDER", Flag: "boot-order",
 		Text: "What UEFI firmware boots first; `keep` leaves it unchanged. It is set whenever the node is imaged, and compared with what its system reports then. A change takes effect with the next image.", Help: "UEFI boot order, set when the node is imaged: keep (default), disk or network"},
+	{Name: "network", Type: "string", Values: []string{"image", "dhcp"}, Default: "image", Flag: "network",
+		Text: "Network of the installed system. `image` is what the image brings. `dhcp` is DHCP on the interface that booted, in place of all that the image has. A change takes effect with the next image.", Help: "network of the installed system: image (default) or dhcp"},
 	{Name: "admission", Type: "string", Values: []string{"open", "expected", "proven", "attested"}, Default: "open", Flag: "admission",
 		Text: "Least level at which a machine is admitted as the node. The site or the binding may require a higher one.", Help: "least level of admission: open (default), expected, proven or attested"},
 	{Name: "bmc", Type: "object", ByHand: true, Default: "none", Flag: "bmc",

@@ -104,6 +104,9 @@ func (in *Intake) pack(tx *nodeTx, text string, issued time.Time) ([]byte, error
 	if len(tx.Binding().AuthorizedKeys) > 0 {
 		files = append(files, file{"authorized_keys", strings.Join(tx.Binding().AuthorizedKeys, "\n") + "\n"})
 	}
+	if network := tx.Node().Network; network != "" && network != api.ImageNetwork {
+		files = append(files, file{"network", network + "\n"})
+	}
 	userData, err := in.DB.UserData(tx.Binding())
 	if err != nil {
 		return nil, err

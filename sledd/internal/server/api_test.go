@@ -58,6 +58,7 @@ func TestRequestsThatCannotBeMeant(t *testing.T) {
 			"body.keep_disks[1]", "no value"},
 		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","colour":"red"}`, "body.colour", ""},
 		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","boot_order":"cdrom"}`, "body.boot_order", ""},
+		{"PUT", "/v1/nodes/n1", `{"mac":"52:54:00:77:00:01","name":"n1","network":"static"}`, "body.network", "dhcp"},
 		{"POST", "/v1/nodes/n1/replace", `{"mac":"52-54-00-77-00-09"}`, "body.mac", ""},
 		{"PUT", "/v1/images/x", `{"name":"x","digest":"` + digest + `","urls":["ftp://a/b"],"bytes":512,"file_bytes":1}`,
 			"body.urls[0]", "ftp"},

@@ -60,7 +60,7 @@ func TestLifeOfANode(t *testing.T) {
 			t.Fatalf("progress of %s: %+v", step.verb, p)
 		}
 		if step.verb == "configure" {
-			configured(t, m.Seed())
+			configured(t, s, m)
 		}
 		m.Report(fmt.Sprintf("end step=%d verb=%s code=0 seconds=2", i+1, step.verb))
 	}
@@ -75,11 +75,16 @@ func TestLifeOfANode(t *testing.T) {
 	recorded(t, s)
 }
 
-// configured checks what a node is given to configure its system.
-func configured(t *testing.T, seed map[string]string) {
+// configured checks what a node is given to configure its system: as it is declared by then, in the same generation.
+func configured(t *testing.T, s *sledd, m *sleddtest.Machine) {
 	t.Helper()
+	spec := s.Node(1).NodeSpec
+	spec.Network = "dhcp"
+	s.admin(200, "PUT", "/v1/nodes/n1", spec)
+	seed := m.Seed()
 	if seed["authorized_keys"] != sshkeys.Alice+" a\n" || seed["user-data"] != "#cloud-config\n" ||
-		!strings.Contains(seed["meta-data"], "local-hostname: web\n") {
+		!strings.Contains(seed["meta-data"], "local-hostname: web\n") ||
+		seed["network"] != "dhcp\n" {
 		t.Fatalf("seed: %v", seed)
 	}
 	if words := strings.Fields(seed["operational"]); len(words) != 5 || words[0] != "operational" ||
@@ -100,8 +105,8 @@ func recorded(t *testing.T, s *sledd) {
 	for _, event := range as[api.EventList](t, s.admin(200, "GET", "/v1/nodes/n1/events", nil)).Items {
 		kinds += event.Kind + " "
 	}
-	if want := "declare power claim admit facts plan begin bind plan begin end begin end begin seed end begin end " +
-		"leave operational "; kinds != want {
+	if want := "declare power claim admit facts plan begin bind plan begin end begin end begin declare " +
+		"seed end begin end leave operational "; kinds != want {
 		t.Errorf("events: %s\nwant:   %s", kinds, want)
 	}
 	names := ""

@@ -46,6 +46,7 @@ resource "sled_node" "n" {
   data_disks   = [{ name = "logs", disk = "serial:DATA-1", filesystem = "xfs", mount = "/srv/logs" },
                   { name = "b", disk = "serial:DATA-2", mount = "/srv/b" }]
   boot_order   = "disk"
+  network      = "dhcp"
   admission    = "proven"
   bmc          = { driver = "ipmi", address = "10.0.0.1", port = 6230 }
 }
@@ -102,8 +103,8 @@ func TestAccNodeLives(t *testing.T) {
 					Disk: "serial:LAB-0001", KeepDisks: []string{"model:Backup", "size:1-2"},
 					DataDisks: []api.DataDisk{{Name: "logs", Disk: "serial:DATA-1", Filesystem: "xfs", Mount: "/srv/logs"},
 						{Name: "b", Disk: "serial:DATA-2", Mount: "/srv/b"}}, BootOrder: "disk",
-					Admission: "proven",
-					BMC:       &api.BMC{Driver: "ipmi", Address: "10.0.0.1", Port: 6230}}
+					Network: "dhcp", Admission: "proven",
+					BMC: &api.BMC{Driver: "ipmi", Address: "10.0.0.1", Port: 6230}}
 				if fmt.Sprintf("%+v %+v", got.NodeSpec, *got.BMC) != fmt.Sprintf("%+v %+v", withBMC(want, got.BMC),
 					*want.BMC) {
 					return fmt.Errorf("got %+v, want %+v", got.NodeSpec, want)

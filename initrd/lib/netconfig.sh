@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh
+# The network of the installed system, where the declaration of the node has one; else the image's own stays.
+
+# The folder of what was the image's, the files that are moved there, and what is written here. An image that was
+# captured from a node with dhcp has the latter: dhcp is its own network, on whatever machine it gets to.
+netconfig_before=/var/lib/sled/network.before
+netconfig_files='/etc/netplan/*.yaml /etc/network/interfaces.d/*
+	/etc/systemd/network/*.network /etc/systemd/network/*.netdev /etc/systemd/network/*.link
+	/etc/systemd/network/*.d/*.conf /etc/NetworkManager/system-connections/*
+	/etc/sysconfig/network-scripts/ifcfg-* /etc/sysconfig/network-scripts/route-*
+	/etc/sysconfig/network-scripts/route6-* /etc/sysconfig/network-scripts/rule-*'
+netconfig_written='/etc/netplan/90-sled.yaml /etc/systemd/network/10-sled.network
+	/etc/NetworkManager/system-connections/sled.nmconnection'
+
+netconfig_set() {
+	# shellcheck disable=SC2086 # names
+	[ -e "$seed_folder/network" ] || configure_has $netconfig_written || return 0
+	netconfig_check
+	network_identify
+	netconfig_mac=${network_wanted:-$(words_value mac $node)} # of the interface that was found, if none is named
+	netconfig_kind=$(netconfig_find)
+	[ -n "$netconfig_kind" ] || {
+		echo "network: dhcp: the image starts none of netplan (/usr/sbin/netplan)," \
+			"NetworkManager (NetworkManager.service) and systemd-networkd (systemd-networkd.service)" >&2
+		exit 3
+	}
+	netconfig_labels
+	netconfig_clear
+	netconfig_cloud_init
+	"netconfig_$netconfig_kind"
+	plan_detail "network: dhcp on $netconfig_mac; files of the image are moved to $netconfig_before"
+}
+
+netconfig_check() {
+	[ -e "$seed_folder/network" ] || return 0
+	netconfig_declared=$(cat "$seed_folder/network")
+	[ "$netconfig_declared" = dhcp ] || {
+		echo "network \"$netconfig_declared\" of the seed: this Sled system knows dhcp alone" >&2
+		exit 3
+	}
+}
+
+# netconfig_starts UNIT: whether the image enables it.
+netconfig_starts() {
+	netconfig_found=$(sledc tree names "$disk_root" "/etc/systemd/system/*.wants/$1") || exit
+	[ -n "$netconfig_found" ]
+}
+
+# Prints what sets up the network of the image; nothing if that is none of those that are known.
+netconfig_find() {
+	if configure_has /usr/sbin/netplan; then echo netplan
+	elif netconfig_starts NetworkManager.service; then echo manager
+	elif netconfig_starts systemd-networkd.service; then echo networkd
+	fi
+}
+
+# What is written here has no label of SELinux, and NetworkManager may not read such a file.
+netconfig_labels() {
+	! configure_says '^SELINUX=enforcing' /etc/selinux/config || {
+		echo "network: dhcp: SELinux of the image is enforcing, so $netconfig_kind could not read it" >&2
+		exit 3
+	}
+}
+
+# netconfig_move FILE
+netconfig_move() {
+	sledc tree get "$disk_root" "$1" >"$seed_folder/moved" || exit
+	configure_put 0600 "$netconfig_before$1" <"$seed_folder/moved"
+	sledc tree remove "$disk_root" "$1"
+}
+
+# Removes what was written here before, and moves what else there is.
+netconfig_clear() {
+	for netconfig_file in $netconfig_written; do sledc tree remove "$disk_root" "$netconfig_file"; done
+	# shellcheck disable=SC2086 # patterns
+	netconfig_found=$(set -f && sledc tree files "$disk_root" $netconfig_files) || exit
+	[ -z "$netconfig_found" ] || printf '%s\n' "$netconfig_found" |
+		while IFS= read -r netconfig_file; do netconfig_move "$netconfig_file"; done
+	netconfig_interfaces
+}
+
+# The service of ifupdown would fail without its file.
+netconfig_interfaces() {
+	configure_has /etc/network/interfaces || return 0
+	netconfig_loopback=$(printf 'auto lo\niface lo inet loopback')
+	netconfig_found=$(sledc tree get "$disk_root" /etc/network/interfaces) || exit
+	[ "$netconfig_found" != "$netconfig_loopback" ] || return 0
+	netconfig_move /etc/network/interfaces
+	printf '%s\n' "$netconfig_loopback" | configure_put 0644 /etc/network/interfaces
+}
+
+# cloud-init would write its own. Of files in this folder the last counts.
+netconfig_cloud_init() {
+	! configure_has /usr/bin/cloud-init || echo 'network: {config: disabled}' |
+		configure_put 0644 /etc/cloud/cloud.cfg.d/zzz-sled-network.cfg
+}
+
+# All identify themselves by MAC, as firmware does, so that the address stays. netplan writes for networkd and
+# switches Wake-on-LAN off by default.
+netconfig_netplan() {
+	netconfig_renderer=networkd
+	! netconfig_starts NetworkManager.service || netconfig_starts systemd-networkd.service ||
+		netconfig_renderer=NetworkManager
+	configure_put 0600 /etc/netplan/90-sled.yaml <<-END
+		network:
+		  version: 2
+		  renderer: $netconfig_renderer
+		  ethernets:
+		    boot:
+		      match: {macaddress: "$netconfig_mac"}
+		      wakeonlan: true
+		      dhcp-identifier: mac
+		      dhcp4: true
+		      dhcp6: true
+	END
+	[ "$netconfig_renderer" = networkd ] || netconfig_others
+}
+
+# NetworkManager makes a profile for each interface that has none.
+netconfig_others() {
+	printf '[main]\nno-auto-default=*\n' | configure_put 0644 /etc/NetworkManager/conf.d/90-sled.conf
+}
+
+netconfig_manager() {
+	configure_put 0600 /etc/NetworkManager/system-connections/sled.nmconnection <<-END
+		[connection]
+		id=sled
+		type=ethernet
+		[ethernet]
+		mac-address=$netconfig_mac
+		[ipv4]
+		method=auto
+		dhcp-client-id=mac
+		[ipv6]
+		method=auto
+	END
+	netconfig_others
+}
+
+netconfig_networkd() {
+	configure_put 0644 /etc/systemd/network/10-sled.network <<-END
+		[Match]
+		MACAddress=$netconfig_mac
+		Type=ether
+		[Network]
+		DHCP=yes
+		[DHCPv4]
+		ClientIdentifier=mac
+	END
+}
