@@ -13,9 +13,13 @@ netconfig_files='/etc/netplan/*.yaml /etc/network/interfaces.d/*
 netconfig_written='/etc/netplan/90-sled.yaml /etc/systemd/network/10-sled.network
 	/etc/NetworkManager/system-connections/sled.nmconnection'
 
+# A line with a fixed address, in the words of systemd-networkd, NetworkManager, network-scripts, ifupdown and netplan.
+netconfig_address='^[[:space:]]*\(Address *=\|address[0-9]*=\|IPADDR[0-9]*=\|iface .*[[:space:]]static\)'
+netconfig_address=$netconfig_address'\|^[[:space:]]*\(addresses: *\[\|-\) *["'"'"']\{0,1\}[0-9a-fA-F.:]*/[0-9]'
+
 netconfig_set() {
 	# shellcheck disable=SC2086 # names
-	[ -e "$seed_folder/network" ] || configure_has $netconfig_written || return 0
+	[ -e "$seed_folder/network" ] || configure_has $netconfig_written || { netconfig_warn; return; }
 	netconfig_check
 	network_identify
 	netconfig_mac=${network_wanted:-$(words_value mac $node)} # of the interface that was found, if none is named
@@ -30,6 +34,18 @@ netconfig_set() {
 	netconfig_cloud_init
 	"netconfig_$netconfig_kind"
 	plan_detail "network: dhcp on $netconfig_mac; files of the image are moved to $netconfig_before"
+}
+
+# An address of the machine that the image was made on comes up on every machine that gets it.
+netconfig_warn() {
+	# shellcheck disable=SC2086 # patterns
+	netconfig_found=$(set -f && sledc tree files "$disk_root" /etc/network/interfaces $netconfig_files) || exit
+	[ -n "$netconfig_found" ] || return 0
+	netconfig_fixed=$(printf '%s\n' "$netconfig_found" |
+		while IFS= read -r netconfig_file; do
+			! configure_says "$netconfig_address" "$netconfig_file" || printf ' %s' "$netconfig_file"
+		done) || exit
+	[ -z "$netconfig_fixed" ] || plan_detail "network: the image's own, with fixed addresses:$netconfig_fixed"
 }
 
 netconfig_check() {
