@@ -43,6 +43,7 @@ type follower struct {
 
 	streams []*stream
 	shown   string // line of the state
+	hint    string // that was printed
 	away    bool   // the server does not answer
 	asked   int    // how often the job was cancelled
 }
@@ -175,6 +176,10 @@ func (f *follower) progress(ctx context.Context) {
 		f.say("%s", line)
 		f.shown = line
 	}
+	if hint := f.back(ctx); hint != f.hint {
+		f.say("%s  %s", job.Node, hint)
+		f.hint = hint
+	}
 }
 
 // jump is how long the start of the kernel has taken; empty: the job has none.
@@ -196,6 +201,18 @@ func (f *follower) wait(ctx context.Context) string {
 		return ""
 	}
 	return ", which " + cmp.Or(node.Wait.Hint(), node.Wait.Text())
+}
+
+// back is what a node waits for that came back from its payload, and what ends that; without one, as it was.
+func (f *follower) back(ctx context.Context) string {
+	if f.quiet || f.job.Confirm == "" || f.job.State != api.JobRunning {
+		return f.hint
+	}
+	node, err := f.client.Node(ctx, f.job.MAC)
+	if err != nil {
+		return f.hint
+	}
+	return cmp.Or(node.Wait.Hint(), f.hint)
 }
 
 // size of the image, if it is known still.

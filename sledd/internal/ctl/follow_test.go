@@ -39,3 +39,25 @@ func TestRunPrintsWhatItWaitsFor(t *testing.T) {
 		t.Errorf("standard error:\n%swant:\n%s", got.err, said)
 	}
 }
+
+// A payload of kind kernel has the machine: that it came back is not known until it is admitted.
+func TestRunPrintsWhatAdmitsANodeThatCameBack(t *testing.T) {
+	s := newJobServer()
+	payload := func(j *api.Job) { j.Confirm = api.ConfirmNone }
+	s.states = []func(*api.Job){
+		s.has(api.JobRunning, nil, payload, func(*api.Job) {
+			s.node.Wait = &api.Wait{Kind: api.WaitsForPayload, For: "the end of its job"}
+		}),
+		s.has(api.JobRunning, nil, payload, func(*api.Job) {
+			s.node.Wait = &api.Wait{Kind: api.WaitsForAdmit, For: "a reset", EndsBy: "sledctl admit n1 --within 10m --reset"}
+		}),
+		s.has(api.JobDone, nil, payload, func(j *api.Job) { s.exits(0)(j); j.EndedBy = "node" }),
+	}
+	const runs = "n1  image hpl 79.00MB  1.1 s  job 1kq7d2g3r9qa runs"
+	const said = runs + "\nn1  waits for a reset; `sledctl admit n1 --within 10m --reset` ends it\n" +
+		"job 1kq7d2g3r9qa: exit 0"
+	got := strings.ReplaceAll(s.sledctl(t, 0, "run", "n1", "hpl").err, "\n  ", " ")
+	if !strings.HasPrefix(got, said) {
+		t.Errorf("standard error:\n%swant:\n%s", got, said)
+	}
+}

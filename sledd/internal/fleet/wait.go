@@ -20,6 +20,11 @@ func (f *Fleet) waitOf(tx *nodetx.Tx, state admission.State, shown api.Node) *ap
 			return wait
 		}
 	}
+	reset := state.Window != nil && state.Window.Reset
+	if len(shown.WaitingClaims) > 0 && tx.RunsPayload() && !reset {
+		return &api.Wait{Kind: api.WaitsForAdmit, For: "a reset, as its payload could have printed the code on its console",
+			EndsBy: "sledctl admit " + name + " --within 10m --reset"}
+	}
 	if job := tx.Job(); job.Jumped() {
 		return &api.Wait{Kind: api.WaitsForPayload, For: "the end of its job, whose payload confirms by " + job.Confirm,
 			Until: job.Until()}

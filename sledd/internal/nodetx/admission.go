@@ -44,10 +44,13 @@ func (tx *Tx) Bound() boot.Bound {
 	return boot.Bound{Is: tx.Binding() != nil, Generation: tx.Generation(), Memory: tx.Binding().Memory()}
 }
 
-// runsPayload reports whether a payload has the console. The system of a root that runs from memory has the secrets of
-// its binding, so that it gains nothing by what it prints, until another one is bound.
-func (tx *Tx) runsPayload() bool {
+// RunsPayload reports whether a payload has the console, of a job or of the binding. The system of a root that runs
+// from memory has the secrets of its binding, so that it gains nothing by what it prints, until another one is bound.
+func (tx *Tx) RunsPayload() bool {
 	status, bound := tx.Status(), tx.Binding()
+	if tx.Job() != nil && tx.Job().State == api.JobRunning || status.Run.Payload {
+		return true
+	}
 	if !status.Memory || status.Phase != api.Starting && !status.Phase.Installed() && status.Phase != api.Failed {
 		return false
 	}
@@ -61,7 +64,7 @@ func (p Policy) node(tx *Tx) admission.Node {
 	}
 	return admission.Node{Level: level, Generation: tx.Generation(), Local: tx.BootsDisk(),
 		Unfinished: tx.Detour() != nil || tx.Binding() != nil && !tx.Satisfied(),
-		Payload:    tx.Job() != nil && tx.Job().State == api.JobRunning || tx.Status().Run.Payload || tx.runsPayload(),
+		Payload:    tx.RunsPayload(),
 		Memory:     tx.Binding().Memory(),
 		Harmless:   tx.Detour() == nil && tx.Binding().Harmless() && !tx.HandsOver(),
 		Start:      max(tx.Admission().Slowest(), p.Starts.of(tx.MAC))}
