@@ -127,7 +127,7 @@ func (m *Machine) Text(lines ...string) string {
 func (m *Machine) Report(lines ...string) {
 	m.sledd.t.Helper()
 	m.Say("report", m.Text(lines...))
-	m.sledd.progress(m.sledd.t.Context())
+	m.sledd.nodes.StoreProgress(m.sledd.t.Context())
 }
 
 // Poll asks for a plan and waits that many seconds for it; empty when there is none. Before the first one it tells its

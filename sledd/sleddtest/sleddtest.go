@@ -96,8 +96,7 @@ type Sledd struct {
 	client  *api.Client
 	address string
 	stop    func() // nil: stopped
-	// progress stores the progress that was reported.
-	progress func(ctx context.Context)
+	nodes   *intake.Intake
 }
 
 // Start runs a sledd on loopback, with a store in memory, until the test ends.
@@ -202,7 +201,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	if behind != nil {
 		running.Go(func() { _ = web.Config.Serve(behind) })
 	}
-	s.progress = nodes.StoreProgress
+	s.nodes = nodes
 	running.Go(func() { s.Hub.Run(watching) })
 	running.Go(func() { nodes.KeepProgress(watching) })
 	running.Go(func() { s.Capacity.Run(watching) })
@@ -274,6 +273,14 @@ func (s *Sledd) Resume() {
 		s.t.Fatal("sledd runs already")
 	}
 	s.serve(listen(s.t, s.address))
+}
+
+// EndSilent ends the jobs of silent nodes, as sledd does each minute.
+func (s *Sledd) EndSilent() {
+	s.t.Helper()
+	if err := s.nodes.EndSilent(s.t.Context(), console.Directory(s.options.ConsoleDirectory)); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // Socket is the path of its unix socket.
