@@ -262,6 +262,10 @@ test-flags: collection build/bin/sledd build/bin/sled-double initrd ## network b
 test-dashboard: build/bin/sledd initrd ## a machine imaged by the dashboard, by keys alone
 	initrd/test/boot/dashboard build
 
+# A virtual machine.
+test-job-cuts: build/bin/sledd initrd ## power cuts of jobs
+	initrd/test/boot/job_cuts build
+
 # A virtual machine, and systemd's own programs. IMAGES=5: how often it is imaged.
 test-data-disks: build/bin/sledd initrd ## data disks of a machine that is imaged five times
 	initrd/test/boot/data build
@@ -395,7 +399,7 @@ clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
-.PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-data-disks test-dashboard test-lvm test-release check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
+.PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-job-cuts test-data-disks test-dashboard test-lvm test-release check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive release initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-ipxe test-dhcp test-power test-collection test-collection-lab test-rollout test-web test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
 	bench-multicast bench-rollout bench-run bench-scale soak pictures audit requirements clean FORCE

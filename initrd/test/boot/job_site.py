@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sledd gives to a node for a job, and what the node says of it."""
+"""What sledd gives to a node for a job, the images of jobs, and what the node says of it."""
 
 from __future__ import annotations
 
 import io
 import json
 import re
+import shutil
+import subprocess
 import tarfile
+from pathlib import Path
 
 # Some of Docker's; CAP_MKNOD is none of a job's.
 CAPABILITIES = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_NET_RAW", "CAP_SETGID", "CAP_SETUID"]
@@ -40,6 +43,24 @@ def tar(**files: bytes) -> bytes:
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
     return held.getvalue()
+
+
+def squashfs(tree: Path, to: Path) -> Path:
+    """An image of a tree."""
+    words = ["mksquashfs", tree, to, "-all-root", "-comp", "zstd", "-quiet", "-no-progress"]
+    subprocess.run(words, check=True, timeout=300)
+    return to
+
+
+def root(folder: Path) -> Path:
+    """The root of payloads."""
+    tree = folder / "tree"
+    for name in ("bin", "dev", "proc", "sys"):
+        (tree / name).mkdir(parents=True)
+    shutil.copy("/bin/busybox", tree / "bin")
+    for name in ("sh", "cat", "sleep", "uname", "wget"):
+        (tree / "bin" / name).symlink_to("busybox")
+    return squashfs(tree, folder / "root.squashfs")
 
 
 def told(console: str) -> dict[str, tuple[int, str]]:

@@ -73,6 +73,7 @@ class Rack:
     """One machine and its sledd. `devices` are QEMU's words for the disks."""
 
     MEMORY = 384  # MiB
+    FLAVOUR = "generic"
 
     def __init__(self, out: Path, folder: Path, server: Server, devices: list[str]) -> None:
         self.out, self.folder, self.server, self.devices = out, folder, server, devices
@@ -90,7 +91,7 @@ class Rack:
 
     def boot(self) -> None:
         """Switches it on, at the point where iPXE starts the kernel, and waits until it has sent its facts."""
-        system = self.out / "initrd/generic"
+        system = self.out / "initrd" / self.FLAVOUR
         words = ["-kernel", str(system / "vmlinuz"), "-initrd", str(initrd(system, self.folder))]
         self.switch_on(*words, "-append", self.server.kernel_arguments())
         wait_for("the facts", 600, lambda: self.server.is_known() and self.server.node().get("facts"))
