@@ -79,9 +79,7 @@ def parse(read: Reader, size: int, place: str) -> Json:
 
 def contents(index: bytes, place: str) -> Json:
     """What people want to know of an index."""
-    if len(index) < HEAD.size or index[:8] != b"sled-img":
-        if index[:8] == b"sled-prt":
-            raise SledError(f"{place}: it is of one partition, and a node writes whole disks")
+    if len(index) < HEAD.size or index[:8] not in {b"sled-img", b"sled-prt"}:
         raise SledError(f"{place}: it has no index of an image")
     _, _, _, size, used, _, count = HEAD.unpack_from(index)
     if len(index) < HEAD.size + count * PARTITION.size:
@@ -93,4 +91,5 @@ def contents(index: bytes, place: str) -> Json:
         if not text.replace("_", "").isalnum():
             raise SledError(f"{place}: its index is damaged")
         partitions.append({"content": text, "start": start, "bytes": part, "used_bytes": part_used})
-    return {"bytes": size, "used_bytes": used, "partitions": partitions}
+    kind = "partition" if index[:8] == b"sled-prt" else "disk"
+    return {"kind": kind, "bytes": size, "used_bytes": used, "partitions": partitions}

@@ -124,6 +124,11 @@ def _sign(client: Client, options: Json, have: Json, spec: Json) -> Json:
             f"nothing was signed: image {name} is registered with digest {spec['digest']}, and its file has"
             f" {content['digest']}"
         )
+    kind = spec.get("kind", "disk")
+    if "partition" in {content["kind"], kind} and content["kind"] != kind:
+        raise SledError(
+            f"nothing was signed: image {name} is registered with kind {kind}, and its file is of a {content['kind']}"
+        )
     spec["statement"] = signing.statement_of(name, line, content["digest"], datetime.now(timezone.utc))
     spec["signature"] = signing.sign(options["key"], spec["statement"])
     return {"content": content}

@@ -70,6 +70,7 @@ BINDING = (
     "image",
     "capture",
     "disk",
+    "partition",
     "wipe",
     "wipe_method",
     "mode",
@@ -92,6 +93,7 @@ BINDING = (
 BINDING_VARIABLES = {
     "image": ("node_image", True),
     "disk": ("node_binding_disk", False),
+    "partition": ("node_partition", False),
     "wipe": ("node_wipe", True),
     "wipe_method": ("node_wipe_method", True),
     "mode": ("node_mode", True),
@@ -206,7 +208,7 @@ IMAGE_OPTIONS = {
     "signature": {"type": "str"},
     "statement": {"type": "str"},
     "architecture": {"type": "str", "choices": ["x86_64", "arm64"]},
-    "kind": {"type": "str", "choices": ["disk", "root", "kernel"]},
+    "kind": {"type": "str", "choices": ["disk", "partition", "root", "kernel"]},
     "nfs": {"type": "str"},
     "container": {
         "type": "dict",

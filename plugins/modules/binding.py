@@ -53,6 +53,14 @@ options:
         Selector of the disk. Exactly one disk must match.
       - "An empty value means: the node's."
     type: str
+  partition:
+    description:
+      - >-
+        Partition of the disk that an image of kind partition replaces: its number, part-label:NAME or
+        part-uuid:UUID. Nothing is wiped, and every byte outside of it stays. It requires configure none
+        and boot reboot.
+      - "An empty value means: none, the image is of the whole disk."
+    type: str
   wipe:
     description:
       - >-
@@ -274,6 +282,7 @@ SPEC = {
     "image": {"type": "str"},
     "capture": {"type": "str"},
     "disk": {"type": "str"},
+    "partition": {"type": "str"},
     "wipe": {"type": "str", "choices": ["signatures", "empty", "clear", "purge"]},
     "wipe_method": {
         "type": "str",

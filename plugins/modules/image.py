@@ -65,10 +65,10 @@ options:
     choices: [x86_64, arm64]
   kind:
     description: >-
-      What the image holds: a whole disk, or one squashfs with a root filesystem or a kernel. Nodes are bound to
-      disks, roots and payloads. If it is absent, sledd uses V(disk).
+      What the image holds: a whole disk, one partition, or one squashfs with a root filesystem or a kernel. Nodes
+      are bound to disks, partitions, roots and payloads. If it is absent, sledd uses V(disk).
     type: str
-    choices: [disk, root, kernel]
+    choices: [disk, partition, root, kernel]
   nfs:
     description: >-
       NFS export, HOST:/PATH, that has the unpacked image as DIGEST.squashfs, for kind root. Jobs with root net read
@@ -222,6 +222,7 @@ content:
   type: dict
   sample:
     digest: sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d
+    kind: disk
     bytes: 2147483648
     used_bytes: 912345088
     file_bytes: 312345678

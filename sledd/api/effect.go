@@ -43,6 +43,7 @@ func Reimages(before, after Effect, node NodeSpec) []string {
 			{"image", func(e *Effect) { e.Image, e.Digest = after.Image, after.Digest }},
 			{"capture", func(e *Effect) { e.Capture = after.Capture }},
 			{"disk", func(e *Effect) { e.Disk = after.Disk }},
+			{"partition", func(e *Effect) { e.Partition = after.Partition }},
 			{"configure", func(e *Effect) { e.Configure = after.Configure }},
 			{"grow", func(e *Effect) { e.Grow = after.Grow }},
 			{"kernel", func(e *Effect) { e.Kernel = after.Kernel }},

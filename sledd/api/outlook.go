@@ -18,12 +18,13 @@ type Outlook struct {
 	Bytes      int64    `json:"bytes,omitempty" doc:"Size of an image that runs from memory"`
 	Warning    string   `json:"warning,omitempty" doc:"Why the node waits for an operator after a power cut, in a line for people; absent: it runs again by itself, or has an image on its disk" example:"it has keys, so after a power cut it waits for an operator: its console is not recorded (docs/admission.md)"`
 	When       string   `json:"when,omitempty" enum:"now,next_boot,after_detour" doc:"When the node would act on it: now, as it waits in the Sled system, at its next boot, or at the boot after its detour; absent: the generation does not rise"`
-	Why        []string `json:"why,omitempty" enum:"first,image,capture,disk,configure,grow,kernel,wipe,wipe_method,verify,handover,seed,reimage" doc:"Why the generation would rise: first: the node is not bound. reimage: it was requested. Else what changes"`
+	Why        []string `json:"why,omitempty" enum:"first,image,capture,disk,partition,configure,grow,kernel,wipe,wipe_method,verify,handover,seed,reimage" doc:"Why the generation would rise: first: the node is not bound. reimage: it was requested. Else what changes"`
 	Before     int64    `json:"before" doc:"Generation before: of the binding, without one that of the last plan; 0: none yet"`
 	Generation int64    `json:"generation" doc:"Generation afterwards; 0: not bound"`
 	Had        string   `json:"had,omitempty" doc:"Image before: of the binding, without one that on the disk"`
 	Image      string   `json:"image,omitempty" doc:"Image afterwards"`
 	Disk       string   `json:"disk,omitempty" doc:"Selector of the disk that the binding is about; all: without an image, all disks are wiped but those that the node keeps"`
+	Partition  string   `json:"partition,omitempty" doc:"The one partition of that disk whose content would be lost: every byte outside of it stays; absent: all of the disk"`
 	Disks      []Disk   `json:"disks,omitempty" doc:"Disks of the node that match the selector, as last reported. Only one that is the only one is ever written"`
 	Unmatched  bool     `json:"unmatched,omitempty" doc:"The selector matches no disk that the node has reported"`
 }
@@ -61,8 +62,9 @@ const AllDisks = "all"
 // WipesAll reports whether a binding wipes all disks of the node.
 func (b BindingSpec) WipesAll() bool { return b.Image == "" && b.Capture == "" }
 
-// WipeText is one line for people: which disk is lost, from which generation to which, and from which image to which.
-// Generation 0 afterwards: it is not known yet. The facts of the node, if there are any, identify the disk.
+// WipeText is one line for people: which disk is lost, or which of its partitions, from which generation to which, and
+// from which image to which. Generation 0 afterwards: it is not known yet. The facts of the node, if there are any,
+// identify the disk.
 func (o Outlook) WipeText() string {
 	disk := cmp.Or(o.Disk, "no disk is named")
 	if disk == AllDisks {
@@ -81,6 +83,9 @@ func (o Outlook) WipeText() string {
 			break
 		}
 		disk += fmt.Sprintf(" (matches %d disks)", len(o.Disks))
+	}
+	if o.Partition != "" && o.Disk != AllDisks {
+		disk = fmt.Sprintf("partition %s of %s, whose other bytes stay", o.Partition, disk)
 	}
 	generation := "a later one"
 	if o.Generation > 0 {

@@ -78,12 +78,13 @@ type Image struct {
 	Created  time.Time `json:"created"`
 }
 
-// DiskImage is the kind of images that nodes are bound to, RootImage the kind of those that container images become,
-// KernelImage of those that jobs and roots run on.
+// DiskImage and PartitionImage are the kinds of images that nodes are bound to, RootImage the kind of those that
+// container images become, KernelImage of those that jobs and roots run on.
 const (
-	DiskImage   = "disk"
-	RootImage   = "root"
-	KernelImage = "kernel"
+	DiskImage      = "disk"
+	PartitionImage = "partition"
+	RootImage      = "root"
+	KernelImage    = "kernel"
 )
 
 // Holds returns the kind of the image, also where none was given.

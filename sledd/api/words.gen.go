@@ -157,6 +157,7 @@ type BindingSpec struct {
 	Image           string   `json:"image,omitempty" doc:"Name of a registered image. Default: none, the disk is wiped and the node waits." maxLength:"128" example:"debian-12-v1"`
 	Capture         string   `json:"capture,omitempty" doc:"Name of the image that the node's disk becomes; the disk is only read. Instead of an image." pattern:"^([a-z0-9][a-z0-9._-]{0,127})?$"`
 	Disk            string   `json:"disk,omitempty" doc:"Selector of the disk. Exactly one disk must match. Default: the node's." maxLength:"512" example:"serial:LAB-0001"`
+	Partition       string   `json:"partition,omitempty" doc:"Partition of the disk that an image of kind partition replaces: its number, part-label:NAME or part-uuid:UUID. Nothing is wiped, and every byte outside of it stays. It requires configure none and boot reboot. Default: none, the image is of the whole disk." maxLength:"128" example:"part-label:root"`
 	Wipe            string   `json:"wipe,omitempty" doc:"How the disk is wiped before it is written, or all disks of a node without an image: only signatures, every block empty, every block overwritten, or by the drive itself. Default: empty." enum:"signatures,empty,clear,purge"`
 	WipeMethod      string   `json:"wipe_method,omitempty" doc:"Command by which drives erase themselves, with the levels purge and clear of wipe. A command of which a drive estimates no time must be named. Default: auto." enum:"auto,nvme-format-user,nvme-format-crypto,nvme-sanitize-block,nvme-sanitize-crypto,nvme-sanitize-overwrite,scsi-sanitize-block,scsi-sanitize-crypto,scsi-sanitize-overwrite,ata-sanitize-block,ata-sanitize-crypto,ata-sanitize-overwrite,ata-security-erase,ata-security-erase-enhanced,mmc-sanitize,mmc-secure-erase,opal-psid-revert"`
 	Mode            string   `json:"mode,omitempty" doc:"Write all of the image, only what differs from the disk, or whichever is faster. Default: full." enum:"full,delta,auto"`
@@ -206,7 +207,7 @@ type ImageSpec struct {
 	Signature    string            `json:"signature,omitempty" doc:"Ed25519 signature of statement, 64 bytes in base64, as sledc sign prints it. It can be added or replaced later." pattern:"^([A-Za-z0-9+/]{86}==)?$"`
 	Statement    string            `json:"statement,omitempty" doc:"What signature is over, as sledc sign prints it, image 2 name=NAME line=LINE signed=DATE digest=DIGEST. Set both or neither." maxLength:"512" example:"image 2 name=debian-12-v1 line=debian-12 signed=2026-11-23T15:50:00Z digest=sha256:8f3c0d7e5b1a2c4f6e8d9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b9c0d"`
 	Architecture string            `json:"architecture,omitempty" doc:"Architecture of the system in it. Default: x86_64." enum:"x86_64,arm64"`
-	Kind         string            `json:"kind,omitempty" doc:"What the image holds: a whole disk, or one squashfs with a root filesystem or a kernel. Nodes are bound to disks, roots and payloads. Default: disk." enum:"disk,root,kernel"`
+	Kind         string            `json:"kind,omitempty" doc:"What the image holds: a whole disk, one partition, or one squashfs with a root filesystem or a kernel. Nodes are bound to disks, partitions, roots and payloads. Default: disk." enum:"disk,partition,root,kernel"`
 	NFS          string            `json:"nfs,omitempty" doc:"NFS export, HOST:/PATH, that has the unpacked image as DIGEST.squashfs, for kind root. Jobs with root net read it there." pattern:"^(([A-Za-z0-9.-]{1,253}|\\[[0-9a-fA-F:.]{1,253}\\]):/([A-Za-z0-9._-][A-Za-z0-9._/-]*)?)?$" maxLength:"1024" example:"10.77.0.1:/srv/sled/images"`
 	Container    *Container        `json:"container,omitempty" doc:"How its container image is started, for kind root. Role image reads it from the registry."`
 	Kernel       *Kernel           `json:"kernel,omitempty" doc:"What its kernel is, for kind kernel. Role image reads it from the files."`
@@ -265,6 +266,7 @@ func SameDesired(a, b Effect, node NodeSpec) bool {
 	return sameContent(a, b) &&
 		a.Capture == b.Capture &&
 		cmp.Or(a.Disk, node.Disk) == cmp.Or(b.Disk, node.Disk) &&
+		a.Partition == b.Partition &&
 		cmp.Or(a.Configure, "system") == cmp.Or(b.Configure, "system") &&
 		cmp.Or(a.Grow, "last") == cmp.Or(b.Grow, "last") &&
 		a.Kernel == b.Kernel &&

@@ -40,9 +40,6 @@ func (f Fetcher) Fetch(ctx context.Context, url string) (Image, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, f.Most, fmt.Errorf("not done after %s", f.Most))
 	defer cancel()
 	image, err := r.fetch(ctx)
-	if err == nil && image.OnePartition {
-		err = refuse(unsupported, "it is of one partition, and a node writes whole disks: pack it without partition=")
-	}
 	if err != nil {
 		return Image{}, fmt.Errorf("%s: %w", url, err)
 	}

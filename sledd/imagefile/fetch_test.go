@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sled-fleet/sled/sledd/api"
 )
 
 // serve returns the URL of a server that answers so, and how often it was asked.
@@ -147,13 +149,33 @@ func TestServersAtFault(t *testing.T) {
 	}
 }
 
+// A disk is wiped for an image of kind disk, so nothing else may have that kind.
+func TestTheKindIsThatOfTheFile(t *testing.T) {
+	for _, c := range []struct {
+		name, kind, want string
+	}{
+		{"ok/one_partition", "partition", ""}, {"ok/gaps", "", ""}, {"ok/gaps", "root", ""},
+		{"ok/one_partition", "", "declare it with kind partition, not disk"},
+		{"ok/one_partition", "root", "declare it with kind partition, not root"},
+		{"ok/gaps", "partition", "it is not of one partition, as its kind states"},
+	} {
+		image, err := Parse(load(t, c.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = image.CheckKind(api.ImageSpec{Kind: c.kind})
+		if (err == nil) != (c.want == "") || err != nil && (!IsRefused(err) || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s as %q: %v, want %s", c.name, c.kind, err, c.want)
+		}
+	}
+}
+
 func TestImagesAtFault(t *testing.T) {
 	cut := large(t)
 	for want, file := range map[string][]byte{
 		"does not end as an image": load(t, "bad/cut_by_a_byte"), "its index is damaged": load(t, "bad/flip_in_index"),
 		"its trailer is damaged":                          load(t, "bad/trailer_signature_of_version_1"),
 		"has version 2, 1 is read":                        load(t, "bad/version_2_trailer"),
-		"it is of one partition":                          load(t, "ok/one_partition"),
 		"its index is not at the position in the trailer": cut[1000:],
 	} {
 		url, _ := serve(t, whole(file))

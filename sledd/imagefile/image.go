@@ -24,9 +24,22 @@ type Image struct {
 	UsedBytes int64  // bytes of the disk that hold something
 	FileBytes int64  // size of the file
 	Sector    int64  // logical sector size of the disk, in bytes
-	// OnePartition is whether it is of one partition of a disk, which no plan writes.
+	// OnePartition is whether it is of one partition of a disk, which has kind partition.
 	OnePartition bool
 	Partitions   []Partition
+}
+
+// CheckKind refuses an image that is declared with another kind: a disk would be wiped for the image of a partition.
+func (i Image) CheckKind(spec api.ImageSpec) error {
+	declared := spec.Holds()
+	if i.OnePartition == (declared == api.PartitionImage) {
+		return nil
+	}
+	if i.OnePartition {
+		return refuse(unsupported, "it is of one partition: declare it with kind partition, not %s", declared)
+	}
+	return refuse(unsupported,
+		"it is not of one partition, as its kind states: pack it with partition=, or leave kind out")
 }
 
 // Measure sets the attributes that are read from the image.

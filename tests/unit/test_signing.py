@@ -126,6 +126,18 @@ def test_a_registered_image_is_signed_later_and_by_another_key(sledd: Sledd, mod
     assert "No such file" in module(image, name="gaps-v1", key="/none")["msg"]
 
 
+def test_the_kind_that_is_signed_is_that_of_the_file(module: Run, tmp_path: Path) -> None:
+    key, file = make_key(tmp_path), str(VECTORS / "ok/one_partition.raw.zst")
+    content = imagefile.read_file(file)
+    spec = {name: content[name] for name in ("digest", "bytes", "used_bytes", "file_bytes")}
+    spec["urls"] = ["http://127.0.0.1:1/images/one.raw.zst"]
+    refused = module(image, name="disk-v1", key=key, file=file, **spec)["msg"]
+    assert "is registered with kind disk, and its file is of a partition" in refused
+    signed = module(image, name="one-v1", kind="partition", key=key, file=file, **spec)
+    assert signed["content"]["kind"] == "partition"
+    assert "signature" in signed["image"]
+
+
 def test_statement_and_signature_come_together(module: Run) -> None:
     for alone in ({"signature": "A" * 86 + "=="}, {"statement": STATEMENT}):
         assert "required together" in module(image, **gaps(), **alone)["msg"]

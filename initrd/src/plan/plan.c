@@ -13,10 +13,6 @@ const struct operand_rule write_shell_rules[] = {
 	{"file", false, "instead of disk: a regular file, created or extended to the size of the image", NULL, NULL},
 	{"room", false, "with file: bytes that it may have; a larger image is refused before its first byte", NULL,
 	 check_positive},
-	{"partition", false,
-	 "only this partition, with the image of one; the rest of the disk stays (NUMBER, part-label:NAME or "
-	 "part-uuid:UUID)",
-	 NULL, check_partition},
 	{"keys", false, "PEM file of the keys that may sign images (default SLED_KEYS, else /etc/sled/image.pub)", NULL,
 	 NULL},
 	IMAGE_RULES,
@@ -39,7 +35,31 @@ static const struct step *find_step(const char *verb) {
 	return NULL;
 }
 
-static int check_step(const char *line, size_t size, bool *ret_last, struct fault *fault) {
+// The state of the checks of a plan.
+struct place {
+	unsigned line;
+	unsigned disk_steps; // that take a disk; layout has its own disks
+	bool has_partition;
+	bool ended; // the last step has been seen
+};
+
+// No step reaches a byte outside of the partition that another one writes.
+static int check_partition_alone(struct place *at, const struct operands *operands, struct fault *fault) {
+	if (operands_get(operands, "partition"))
+		at->has_partition = true;
+	if (strcmp(operands->verb, "layout") != 0 &&
+	    (operands_get(operands, "disk") || operands_get(operands, "disks")))
+		at->disk_steps++;
+	if (!at->has_partition || at->disk_steps < 2)
+		return 0;
+	return fault_set(
+		fault, CODE_USAGE,
+		"%s: a plan that writes a partition has one step that takes a disk, beside layout: another one "
+		"could change what is outside of the partition",
+		operands->verb);
+}
+
+static int check_step(struct place *at, const char *line, size_t size, struct fault *fault) {
 	struct operands operands = {0};
 	const struct step *step = NULL;
 	int r = operands_parse(line, size, &operands, fault);
@@ -49,7 +69,9 @@ static int check_step(const char *line, size_t size, bool *ret_last, struct faul
 	if (r == 0 && (r = operands_check(&operands, step->rules, fault)) < 0)
 		fault_prefix(fault, r, "%s: ", step->verb);
 	if (r == 0)
-		*ret_last = step->last;
+		r = check_partition_alone(at, &operands, fault);
+	if (r == 0)
+		at->ended = step->last;
 	operands_free(&operands);
 	return r;
 }
@@ -93,12 +115,6 @@ int plan_numbers(const char *data, size_t size, struct plan_numbers *ret, struct
 	return check_numbers(first + 1, (size_t)(second - first - 1), ret, fault);
 }
 
-// The state of the checks of a plan.
-struct place {
-	unsigned line;
-	bool ended; // the last step has been seen
-};
-
 static int check_line(struct place *at, const char *line, size_t size, struct fault *fault) {
 	if (at->line == 1) {
 		if (size != strlen("plan 1") || memcmp(line, "plan 1", size))
@@ -109,7 +125,7 @@ static int check_line(struct place *at, const char *line, size_t size, struct fa
 		return check_numbers(line, size, &(struct plan_numbers){0}, fault);
 	if (at->ended)
 		return fault_set(fault, CODE_USAGE, LAST_VERBS ": these are allowed only at the end of a plan");
-	return check_step(line, size, &at->ended, fault);
+	return check_step(at, line, size, fault);
 }
 
 int plan_check(const char *data, size_t size, struct fault *fault) {

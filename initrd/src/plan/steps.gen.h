@@ -66,6 +66,9 @@
 
 
 #define WRITE_RULES \
+	{"partition", false, \
+	 "only this partition of the disk, with the image of one (NUMBER, part-label:NAME or part-uuid:UUID)", \
+	 NULL, check_partition}, \
 	{"mode", false, \
 	 "write everything, only what differs from the disk, or whichever is faster (default auto)", \
 	 "full|delta|auto", NULL}, \

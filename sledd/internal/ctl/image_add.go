@@ -66,6 +66,9 @@ func (a *app) measure(ctx context.Context, spec *api.ImageSpec) error {
 // examine reads trailer and index of a published image. It prints a warning for each URL that does not answer.
 func (a *app) examine(ctx context.Context, client *api.Client, spec api.ImageSpec) (imagefile.Image, error) {
 	found, away, err := imagefile.Fetcher{Transport: client.Transport()}.First(ctx, spec.URLs)
+	if err == nil {
+		err = found.CheckKind(spec)
+	}
 	if err != nil {
 		return found, fmt.Errorf("image %s: %w", spec.Name, err)
 	}

@@ -23,5 +23,7 @@ func TestImageIsAdded(t *testing.T) {
 		"another content gets another name")
 	s.does(exitFailed, "image add --url "+files.URL+"/bad/hash.raw.zst.none --name x", "answered 404")
 	s.does(exitFailed, "image add --url "+files.URL+"/bad/flip_in_index.raw.zst --name x", "its index is damaged")
+	s.does(exitFailed, "image add --url "+files.URL+"/ok/one_partition.raw.zst", "declare it with kind partition")
+	s.does(exitDone, "image add --kind partition --url "+files.URL+"/ok/one_partition.raw.zst", "one_partition")
 	s.does(exitNotFound, "image show x", "does not exist")
 }

@@ -106,7 +106,11 @@ func (a *app) sign(ctx context.Context, client *api.Client, name, line string, k
 
 // contentText describes what is signed.
 func contentText(image imagefile.Image) string {
-	text := fmt.Sprintf("disk of %s, %s used", wording.Bytes(image.Bytes), wording.Bytes(image.UsedBytes))
+	of := api.DiskImage
+	if image.OnePartition {
+		of = api.PartitionImage
+	}
+	text := fmt.Sprintf("%s of %s, %s used", of, wording.Bytes(image.Bytes), wording.Bytes(image.UsedBytes))
 	for _, one := range image.Partitions {
 		text += fmt.Sprintf("; %s of %s at %s", one.Content, wording.Bytes(one.Bytes), wording.Bytes(one.Start))
 	}

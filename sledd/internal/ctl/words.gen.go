@@ -21,6 +21,8 @@ func (f *bindFlags) attributeFlags(command *cobra.Command) {
 		"name of a registered image")
 	flags.StringVar(&f.spec.Disk, "disk", "",
 		"disk selector; default: that of the node")
+	flags.StringVar(&f.spec.Partition, "partition", "",
+		"only this partition of the disk: a number, part-label:NAME or part-uuid:UUID")
 	flags.StringVar(&f.spec.Wipe, "wipe", "",
 		"how disks are wiped: signatures, empty (default), clear or purge")
 	flags.StringVar(&f.spec.WipeMethod, "wipe-method", "",
@@ -97,6 +99,9 @@ func (f *bindFlags) set(spec *api.BindingSpec, changed func(string) bool) {
 	}
 	if changed("disk") {
 		spec.Disk = f.spec.Disk
+	}
+	if changed("partition") {
+		spec.Partition = f.spec.Partition
 	}
 	if changed("wipe") {
 		spec.Wipe = f.spec.Wipe

@@ -25,12 +25,17 @@ func isAhead(disk, known string) bool {
 	return own[1] != store[1] || own[2] == store[2] && run > newest
 }
 
-// lose empties the disk, unless it is ahead of the plan: from here until it is configured nothing starts from it.
+// lose empties the disk, unless it is ahead of the plan: from here until it is configured nothing starts from it. The
+// stamp is in none of its partitions.
 func (n *node) lose(step operand.Line) (ahead bool, err error) {
 	if known, is := step.Get("known"); is && isAhead(n.read("stamp"), known) {
 		return true, nil
 	}
-	for _, name := range []string{"stamp", "disk"} {
+	lost := []string{"disk", "stamp"}
+	if _, one := step.Get("partition"); one {
+		lost = lost[:1]
+	}
+	for _, name := range lost {
 		if err := os.Remove(n.path(name)); err != nil && !os.IsNotExist(err) {
 			return false, fmt.Errorf("%s: %w", name, err)
 		}

@@ -4,6 +4,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,8 +151,7 @@ func (tx *nodeTx) bind(spec api.BindingSpec, image, kernel *api.Image, reimage b
 		tx.AddEvent(api.Event{Kind: "bind", Generation: desired.Generation, Detail: nodetext.Clean(named(spec))})
 	}
 	tx.Bind(desired, changed)
-	tx.handOver()
-	return tx.mayRestart()
+	return cmp.Or(tx.handOver(), tx.mayRestart())
 }
 
 // specOf returns what an image is declared as; nil: there is none.
@@ -225,7 +225,7 @@ func (tx *nodeTx) checkBinding(spec api.BindingSpec, image *api.Image) error {
 	if spec.Image != "" && image == nil {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf("image %s does not exist", spec.Image))
 	}
-	if err := tx.checkMemory(spec, image); err != nil {
+	if err := cmp.Or(tx.checkMemory(spec, image), checkOnePartition(spec, image)); err != nil {
 		return err
 	}
 	if spec.Image != "" && architecture(image.Architecture) != architecture(tx.Node().Architecture) {
@@ -286,6 +286,17 @@ func checkConfigure(spec api.BindingSpec) error {
 			return refusal.Value("body.configure", spec.Configure,
 				fmt.Errorf("an image that is not configured gets no %s: leave it out", one.name))
 		}
+	}
+	return nil
+}
+
+// checkOnePartition refuses a binding that would reach outside of a partition.
+func checkOnePartition(spec api.BindingSpec, image *api.Image) error {
+	if spec.Image == "" {
+		image = nil // the one of that name that a capture would make
+	}
+	if attribute, err := plan.CheckOnePartition(spec, specOf(image)); err != nil {
+		return refusal.Value("body."+attribute, nil, err)
 	}
 	return nil
 }

@@ -56,6 +56,7 @@ func (tx *nodeTx) outlook() *api.Outlook {
 		return &o
 	}
 	o.Generation, o.Image, o.Disk = now.Generation, now.Image, cmp.Or(now.Disk, tx.Spec().Disk)
+	o.Partition = now.Partition
 	if o.Memory = now.Memory(); o.Memory {
 		o.Kind, o.Bytes = now.Source.KindText(), cmp.Or(now.Source.FileBytes, now.Source.Bytes)
 		o.Warning = tx.fleet.Policy.WaitsAfterPowerCut(tx.Tx, tx.fleet.Recorded != nil && tx.fleet.Recorded(tx.MAC))

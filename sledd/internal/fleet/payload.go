@@ -53,12 +53,13 @@ func checkPayload(spec api.ImageSpec) error {
 
 // checkMemory refuses a binding to a kernel of the Sled system, and what an image that runs from memory never uses.
 func (tx *nodeTx) checkMemory(spec api.BindingSpec, image *api.Image) error {
-	if spec.Image == "" || image.Holds() == api.DiskImage {
+	if spec.Image == "" || image.Holds() == api.DiskImage || image.Holds() == api.PartitionImage {
 		return nil
 	}
 	if !image.InMemory() {
 		return refusal.Value("body.image", spec.Image, fmt.Errorf(
-			"image %s is a kernel for the Sled system: nodes are bound to images of a disk, a root or a payload", image.Name))
+			"image %s is a kernel for the Sled system: nodes are bound to images of a disk, a partition, a root or a "+
+				"payload", image.Name))
 	}
 	const touches = "runs from memory, and no disk is touched"
 	const takes = "is started as it is, and takes no seed"
@@ -66,7 +67,7 @@ func (tx *nodeTx) checkMemory(spec api.BindingSpec, image *api.Image) error {
 		name, why string
 		set       bool
 	}{
-		{"disk", touches, spec.Disk != ""}, {"wipe", touches, spec.Wipe != ""},
+		{"disk", touches, spec.Disk != ""}, {"partition", touches, spec.Partition != ""}, {"wipe", touches, spec.Wipe != ""},
 		{"wipe_method", touches, spec.WipeMethod != ""}, {"mode", touches, spec.Mode != ""},
 		{"verify", touches, spec.Verify != ""}, {"grow", touches, spec.Grow != ""},
 		{"boot", touches, spec.Boot != ""}, {"configure", touches, spec.Configure != ""},

@@ -43,6 +43,7 @@ func TestWhatMemoryNeverUses(t *testing.T) {
 		change      func(c *fleet.Change)
 	}{
 		{"root", "disk", func(c *fleet.Change) { c.Disk = "only" }},
+		{"root", "partition", func(c *fleet.Change) { c.Partition = "2" }},
 		{"root", "wipe", func(c *fleet.Change) { c.Wipe = "clear" }},
 		{"root", "wipe_method", func(c *fleet.Change) { c.WipeMethod = "auto" }},
 		{"root", "mode", func(c *fleet.Change) { c.Mode = "full" }},

@@ -97,6 +97,7 @@ func next(tx *nodetx.Tx) api.Outlook {
 		return o
 	}
 	o.Generation, o.Image, o.Disk = now.Generation, now.Image, cmp.Or(now.Disk, tx.Spec().Disk)
+	o.Partition = now.Partition
 	if now.WipesAll() || tx.HandsOver() {
 		o.Disk = api.AllDisks
 	}

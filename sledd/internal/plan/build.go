@@ -32,6 +32,8 @@ func (p *Plan) build(r Request) error {
 		return fmt.Errorf("no disk: neither the binding nor node %s names one", node.Name)
 	}
 	switch {
+	case binding.Partition != "" || r.Image != nil && r.Image.Holds() == api.PartitionImage:
+		return p.partition(r, target, upload)
 	case binding.Capture != "":
 		p.add("capture", target, "upload", upload+"/"+uploadName(node.MAC, r.Generation))
 		p.add("reboot", nil)
@@ -125,7 +127,7 @@ func readable(image *api.ImageSpec, upload string) []string {
 func (p *Plan) write(target []operand.Pair, wiped string, binding api.Binding, image *api.ImageSpec, upload string) {
 	mode, level, gaps := first(binding.Mode, "full"), first(binding.Wipe, defaultWipe), "discard"
 	switch {
-	case mode != "full" && level != "signatures":
+	case binding.Partition != "", mode != "full" && level != "signatures":
 		gaps = "zero"
 	case wiped == "all":
 	case mode == "full":

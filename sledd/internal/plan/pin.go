@@ -12,11 +12,13 @@ import (
 
 // NamesDisks reports whether a step of the plan names a disk.
 func (p Plan) NamesDisks() bool {
-	return slices.ContainsFunc(p.Steps, func(step operand.Line) bool {
-		_, one := step.Get("disk")
-		_, several := step.Get("disks")
-		return one || several
-	})
+	return slices.ContainsFunc(p.Steps, namesDisk)
+}
+
+func namesDisk(step operand.Line) bool {
+	_, one := step.Get("disk")
+	_, several := step.Get("disks")
+	return one || several
 }
 
 // Disk is the selector of the disk that the plan is about, or "all"; empty: it names none. Data disks are beside that.
@@ -80,7 +82,8 @@ func kept(step operand.Line) []string {
 // late is wiped too.
 func identities(table disk.Table, step operand.Line, selectors string) (string, error) {
 	taken, err := table.Take(selectors, kept(step))
-	if disk.KindOf(err) == disk.Half && step.Word != "wipe" && step.Word != "write" { // nothing is lost
+	loses := step.Word == "wipe" || step.Word == "write" && !writesPartition(step)
+	if disk.KindOf(err) == disk.Half && !loses { // nothing is lost, or the node knows whether the partition is in the set
 		err = nil
 	}
 	if err != nil || selectors == "all" {

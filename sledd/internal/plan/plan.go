@@ -140,5 +140,5 @@ func check(p Plan) error {
 			return fmt.Errorf("step %d: %s: %w", i+1, step.Word, err)
 		}
 	}
-	return nil
+	return p.checkAlone()
 }

@@ -51,6 +51,7 @@ var verbs = map[string]Verb{
 			"unsigned":  oneOf("refuse", "allow"),
 			"multicast": checkMulticast,
 			"expected":  checkNodes,
+			"partition": CheckPartition,
 			"mode":      oneOf("full", "delta", "auto"),
 			"gaps":      oneOf("discard", "zero", "keep"),
 			"verify":    oneOf("none", "sample", "full"),

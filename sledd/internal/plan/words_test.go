@@ -19,6 +19,7 @@ import (
 var notInPlans = map[string]string{
 	"BindingSpec.Node": "is the binding's name", "BindingSpec.AuthorizedKeys": "in the seed",
 	"BindingSpec.UserData": "in the seed", "BindingSpec.Owner": "never leaves sledd",
+	"BindingSpec.Partition": "needs an image of one (partition_test.go)",
 	"BindingSpec.Handover":  "decides with the owner whether a generation hands over",
 	"BindingSpec.Admission": "decides who gets the plan", "BindingSpec.SeedChanges": "decides about the generation",
 	"NodeSpec.MAC": "finds the node", "NodeSpec.MACs": "find the node",

@@ -84,6 +84,8 @@ func Effect(n api.Node) string {
 		words = "all disks are wiped, but those that it keeps"
 	case b.Generation > n.Status.Generation && b.Memory:
 		words = "it runs image " + b.Image + " from memory, and its disk is left as it is"
+	case b.Generation > n.Status.Generation && b.Partition != "":
+		words = "partition " + b.Partition + " of its disk gets image " + b.Image + ", and all other bytes stay"
 	case b.Generation > n.Status.Generation:
 		words = "its disk is wiped and gets image " + b.Image
 	}

@@ -23,6 +23,15 @@ func TestEffectSaysWhenAsSleddDoes(t *testing.T) {
 		binding := &api.Binding{Generation: 2, BindingSpec: api.BindingSpec{Image: "v2"}}
 		node := api.Node{Status: api.Status{Phase: c.phase, Generation: 1}, Binding: binding,
 			Detours: api.Detours{Rescue: c.rescue}}
+		if c.name == "waiting" {
+			binding.Partition = "2"
+			const one = "partition 2 of its disk gets image v2, and all other bytes stay; " +
+				"now, if it still waits in the Sled system"
+			if got := Effect(node); got != one {
+				t.Errorf("%q, want %q", got, one)
+			}
+			binding.Partition = ""
+		}
 		if got := Effect(node); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}

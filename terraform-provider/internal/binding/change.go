@@ -124,7 +124,7 @@ func (c change) reimage(to int64) site.Reimage {
 	if disk = api.MeantBy(disk, c.stored.Keep, c.stored.Disks); c.plan.Handover.ValueBool() {
 		disk = api.AllDisks
 	}
-	return site.Reimage{Node: c.stored.Name, Disk: disk, Image: text(c.plan.Image),
+	return site.Reimage{Node: c.stored.Name, Disk: disk, Partition: text(c.plan.Partition), Image: text(c.plan.Image),
 		From: max(c.stored.Generation, c.stored.Status), To: to}
 }
 

@@ -181,7 +181,8 @@ func imaging(node api.Node, plan *model) site.Reimage {
 	if plan.Handover.ValueBool() {
 		disk = api.AllDisks
 	}
-	one := site.Reimage{Node: node.Name, MAC: node.MAC, Disk: disk, Image: text(plan.Image), From: node.Status.Generation}
+	one := site.Reimage{Node: node.Name, MAC: node.MAC, Disk: disk, Partition: text(plan.Partition),
+		Image: text(plan.Image), From: node.Status.Generation}
 	if node.Binding != nil {
 		one.From = max(one.From, node.Binding.Generation)
 	}
@@ -263,7 +264,8 @@ func (b *binding) planDeclared(ctx context.Context, plan *model, replaced bool) 
 	}
 	leaves := node.Known && b.leaves(ctx, node.MAC, plan)
 	diagnostics.Append(b.plan(leaves, plan, site.Reimage{Node: reference, MAC: cmp.Or(plan.MAC.ValueString(), node.MAC),
-		Disk: cmp.Or(text(plan.Disk), disk, ofTheNode), Image: text(plan.Image)})...)
+		Disk: cmp.Or(text(plan.Disk), disk, ofTheNode), Partition: text(plan.Partition),
+		Image: text(plan.Image)})...)
 	return diagnostics
 }
 
@@ -297,7 +299,7 @@ func (b *binding) after(node api.Node, plan *model) int64 {
 // leaves does not count, so that the apply finds what the plan showed.
 func first(node api.Node, plan *model) api.Outlook {
 	o := api.Outlook{Node: node.Name, Before: node.Status.Generation, Had: node.Status.Image,
-		Disk: cmp.Or(plan.Disk.ValueString(), node.Disk)}
+		Disk: cmp.Or(plan.Disk.ValueString(), node.Disk), Partition: plan.Partition.ValueString()}
 	if plan.Image.IsNull() || plan.Handover.ValueBool() {
 		o.Disk = api.AllDisks
 	}
@@ -313,7 +315,7 @@ func firstWipe(node api.Node, plan *model, to int64) types.String {
 	o := first(node, plan)
 	identified := strings.Contains(o.Disk, "serial:") || strings.Contains(o.Disk, "wwn:") ||
 		strings.Contains(o.Disk, "path:")
-	if plan.Image.IsUnknown() || !identified && o.Disk != api.AllDisks && len(o.Disks) == 0 {
+	if plan.Image.IsUnknown() || plan.Partition.IsUnknown() || !identified && o.Disk != api.AllDisks && len(o.Disks) == 0 {
 		return types.StringUnknown()
 	}
 	o.Generation, o.Image = to, plan.Image.ValueString()

@@ -83,7 +83,7 @@ func (r *record) next() int64 {
 // outlook is what is there before the planned change of the binding.
 func (r *record) outlook(plan *model) api.Outlook {
 	o := api.Outlook{Node: r.Name, Before: max(r.Generation, r.Status), Had: r.Desired.Image,
-		Disk: cmp.Or(plan.Disk.ValueString(), r.Disk)}
+		Disk: cmp.Or(plan.Disk.ValueString(), r.Disk), Partition: plan.Partition.ValueString()}
 	if plan.Image.IsNull() || plan.Handover.ValueBool() {
 		o.Disk = api.AllDisks
 	}

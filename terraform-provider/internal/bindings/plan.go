@@ -243,8 +243,8 @@ func (p *outlook) reimages() []site.Reimage {
 		if !s.raises || p.leaves[mac] {
 			continue
 		}
-		one := site.Reimage{Node: p.nodes[mac].Name, MAC: mac, Disk: disk, Image: p.planned.images[mac],
-			From: s.from, To: s.generation}
+		one := site.Reimage{Node: p.nodes[mac].Name, MAC: mac, Disk: disk, Partition: p.planned.uniform.Partition,
+			Image: p.planned.images[mac], From: s.from, To: s.generation}
 		if one.Image == "" && s.kind != clean {
 			one.Image = "(known after apply)"
 		}
@@ -259,8 +259,9 @@ func (p *outlook) reimages() []site.Reimage {
 	for _, mac := range slices.Sorted(slices.Values(p.unknown)) { // the same apply declares them, or makes their image
 		if _, there := p.steps[mac]; !there && !p.leaves[mac] {
 			all = append(all, site.Reimage{Node: mac, MAC: mac, Disk: cmp.Or(disk, "of the node"),
-				Image: cmp.Or(p.planned.images[mac], "(known after apply)"),
-				From:  cmp.Or(p.stored[mac].Generation, p.nodes[mac].Status.Generation)})
+				Partition: p.planned.uniform.Partition,
+				Image:     cmp.Or(p.planned.images[mac], "(known after apply)"),
+				From:      cmp.Or(p.stored[mac].Generation, p.nodes[mac].Status.Generation)})
 		}
 	}
 	return all

@@ -35,7 +35,7 @@ func (p *outlook) wipes() types.Map {
 func (p *outlook) line(mac string, s step) string {
 	node := p.nodes[mac]
 	o := api.Outlook{Node: cmp.Or(node.Name, mac), Before: s.from, Generation: s.generation,
-		Disk: cmp.Or(p.planned.uniform.Disk, node.Disk), Had: p.prior.images[mac]}
+		Disk: cmp.Or(p.planned.uniform.Disk, node.Disk), Partition: p.planned.uniform.Partition, Had: p.prior.images[mac]}
 	if e := p.stored[mac]; e.Desired != nil {
 		o.Had = e.Desired.Image
 	} else if o.Had == "" && node.Binding != nil && node.Binding.Owner == "" { // it is taken over
@@ -66,7 +66,7 @@ func (c *comparison) settled(planned types.Map, done answers) types.Map {
 		if now, bound := done.bound[mac]; bound && now.Generation > c.stored[mac].Generation &&
 			(!now.Memory || now.HandsOver) {
 			o := api.Outlook{Node: mac, Before: c.stored[mac].Generation, Generation: now.Generation,
-				Had: c.prior.images[mac], Image: now.Image, Disk: now.Disk}
+				Had: c.prior.images[mac], Image: now.Image, Disk: now.Disk, Partition: now.Partition}
 			lines[mac] = types.StringValue(o.WipeText())
 		}
 	}

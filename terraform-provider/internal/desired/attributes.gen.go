@@ -14,6 +14,7 @@ import (
 // Shared are the attributes that many nodes may have in common.
 type Shared struct {
 	Disk              types.String `tfsdk:"disk"`
+	Partition         types.String `tfsdk:"partition"`
 	Wipe              types.String `tfsdk:"wipe"`
 	WipeMethod        types.String `tfsdk:"wipe_method"`
 	Mode              types.String `tfsdk:"mode"`
@@ -47,6 +48,10 @@ func SharedSchema() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"disk": stringAttribute(512, "Selector of the disk. Exactly one disk must match. Example: `serial:LAB-0001`. A change "+
 			"images the node again. Default: the node's."),
+		"partition": stringAttribute(128, "Partition of the disk that an image of kind partition replaces: its number, "+
+			"`part-label:NAME` or `part-uuid:UUID`. Nothing is wiped, and every byte outside of it "+
+			"stays. It requires configure `none` and boot `reboot`. Example: `part-label:root`. A "+
+			"change images the node again. Default: none, the image is of the whole disk."),
 		"wipe": choiceAttribute("How the disk is wiped before it is written, or all disks of a node without an image: only "+
 			"signatures, every block empty, every block overwritten, or by the drive itself. One of "+
 			"`signatures`, `empty`, `clear`, `purge`. Default: `empty`.",
@@ -131,6 +136,7 @@ func OwnSchema() map[string]schema.Attribute {
 func (s *Shared) State() State {
 	var state State
 	state.Disk = s.Disk.ValueString()
+	state.Partition = s.Partition.ValueString()
 	state.Wipe = s.Wipe.ValueString()
 	state.WipeMethod = s.WipeMethod.ValueString()
 	state.Mode = s.Mode.ValueString()
@@ -161,6 +167,7 @@ func (a *Attributes) State() State {
 // Take stores the desired state of a binding in the attributes.
 func (s *Shared) Take(stored State) {
 	take(&s.Disk, stored.Disk)
+	take(&s.Partition, stored.Partition)
 	take(&s.Wipe, stored.Wipe)
 	take(&s.WipeMethod, stored.WipeMethod)
 	take(&s.Mode, stored.Mode)
@@ -190,7 +197,7 @@ func (a *Attributes) Take(stored State) {
 
 // DesiredKnown is true when everything that decides about the generation is known.
 func (s *Shared) DesiredKnown() bool {
-	return Known(s.Disk, s.Configure, s.Grow, s.AuthorizedKeys, s.UserDataSHA256, s.UserDataWOVersion, s.Kernel)
+	return Known(s.Disk, s.Partition, s.Configure, s.Grow, s.AuthorizedKeys, s.UserDataSHA256, s.UserDataWOVersion, s.Kernel)
 }
 
 // DesiredKnown is true when everything that decides about the generation is known.
@@ -208,6 +215,9 @@ func differences(declared, stored State) []string {
 	var all []string
 	if declared.Disk != stored.Disk {
 		all = append(all, difference("disk", declared.Disk, stored.Disk))
+	}
+	if declared.Partition != stored.Partition {
+		all = append(all, difference("partition", declared.Partition, stored.Partition))
 	}
 	if declared.Configure != stored.Configure {
 		all = append(all, difference("configure", declared.Configure, stored.Configure))

@@ -25,7 +25,7 @@ func (s *Shared) DiskKnown() bool {
 	if s.SeedChanges.IsUnknown() || s.SeedChanges.ValueString() == "reimage" {
 		return s.DesiredKnown()
 	}
-	return Known(s.Disk, s.Configure, s.Grow, s.Kernel)
+	return Known(s.Disk, s.Partition, s.Configure, s.Grow, s.Kernel)
 }
 
 // Optional is null for an empty text.

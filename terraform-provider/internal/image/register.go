@@ -43,6 +43,11 @@ func (i *image) measure(ctx context.Context, m *model, spec *api.ImageSpec) diag
 		diagnostics.AddAttributeWarning(path.Root("urls"), "Image "+spec.Name+" is missing at some of its URLs",
 			one.Error())
 	}
+	if err := found.CheckKind(*spec); err != nil {
+		diagnostics.AddAttributeError(path.Root("kind"), "Image "+spec.Name+" differs from the declared one",
+			err.Error()+"\n\nNothing was registered.")
+		return diagnostics
+	}
 	declaration, values := *spec, declared.Values(&m.Image)
 	found.Measure(spec)
 	for _, one := range attribute.Image {

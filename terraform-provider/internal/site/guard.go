@@ -36,6 +36,7 @@ type Guard struct {
 // Reimage is one machine that a plan writes.
 type Reimage struct {
 	Node, Disk, Image string // Image empty: all disks are only wiped
+	Partition         string // of the disk, whose other bytes stay; empty: all of it
 	MAC               string // empty: not known
 	From, To          int64  // generations; From 0: it had none, To 0: not known yet
 	Unknown           bool   // which machine it is: it may have one already
@@ -51,6 +52,8 @@ func (r Reimage) String() string {
 		what = "all disks are wiped"
 	case r.Disk == api.AllDisks: // it changes hands
 		what = "all disks are wiped and one gets image " + r.Image
+	case r.Partition != "":
+		what = fmt.Sprintf("partition %s of disk %s gets image %s", r.Partition, r.Disk, r.Image)
 	}
 	generations := fmt.Sprintf("generation %d -> %d", r.From, r.To)
 	switch {

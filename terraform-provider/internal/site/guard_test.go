@@ -32,6 +32,8 @@ func TestReimageText(t *testing.T) {
 			From: 1, To: 2},
 		"n1: all disks are wiped and one gets image v2 (generation 1 -> 2)": {Node: "n1", Disk: api.AllDisks, Image: "v2",
 			From: 1, To: 2},
+		"n1: partition 2 of disk serial:A gets image v2 (generation 1 -> 2)": {Node: "n1", Disk: "serial:A", Partition: "2",
+			Image: "v2", From: 1, To: 2},
 		"n1: all disks are wiped (generation 0 -> 1)": {Node: "n1", Disk: "serial:A", To: 1},
 		"n1: disk only is wiped and gets image v2 (generation 4 -> a later one)": {Node: "n1", Disk: "only", Image: "v2",
 			From: 4},

@@ -49,6 +49,7 @@ func attributeRows(b *api.Binding) [][2]string {
 		{"image", b.Image},
 		{"capture", b.Capture},
 		{"disk", b.Disk},
+		{"partition", b.Partition},
 		{"wipe", b.Wipe},
 		{"wipe method", b.WipeMethod},
 		{"mode", b.Mode},
