@@ -71,6 +71,7 @@ def samples() -> dict[str, str]:
         "image_name": "debian",
         "statement": signed["statement"],
         "signature": signed["signature"],
+        "partition": "part-label:root",
         "level": "4",
         "nodes": "8",
         "hostname": "n1.example",
@@ -136,8 +137,9 @@ def test_every_operand_is_read() -> None:
         read = reads_of(step["verb"], operands)
         if "system" in operands:  # `keep` leaves the other operands of configure unread
             read += reads_of(step["verb"], operands | {"system": "adapt"})
-        if "nfs" in operands:  # which leaves those of multicast unread
-            read += reads_of(step["verb"], {key: value for key, value in operands.items() if key != "nfs"})
+        for alone in ("nfs", "partition"):  # leave others unread: those of multicast, and those behind the disk
+            if alone in operands:
+                read += reads_of(step["verb"], {key: value for key, value in operands.items() if key != alone})
         missing += [f"{step['verb']} {key}" for key, value in operands.items() if f"{key}={value}" not in read]
     assert not missing, f"nothing on the node reads these operands of the plan: {', '.join(missing)}"
 
