@@ -80,13 +80,6 @@ def test_no_file_is_made() -> None:
     assert not none.path.exists()
 
 
-def test_no_plan_names_a_partition() -> None:
-    plan = work / "plan"
-    line = f"write disk=only partition=1 image=http://a/b digest=sha256:{'0' * 64}"
-    plan.write_text(f"plan 1\ngeneration 1 run 7\n{line}\nidle\n")
-    expect(sledc("check-plan", str(plan)), 2, "partition")
-
-
 def test_pack_refuses() -> None:
     raw = make_target(random.Random(2), "gpt", "raw.raw").path
     out = work / "never.zst"
