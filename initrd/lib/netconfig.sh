@@ -74,7 +74,7 @@ netconfig_find() {
 # What is written here has no label of SELinux, and NetworkManager may not read such a file.
 netconfig_labels() {
 	! configure_says '^SELINUX=enforcing' /etc/selinux/config || {
-		echo "network: dhcp: SELinux of the image is enforcing, so $netconfig_kind could not read it" >&2
+		echo "network: dhcp: SELinux of the image is enforcing, so $netconfig_kind could not open it" >&2
 		exit 3
 	}
 }
