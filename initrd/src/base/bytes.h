@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in foreign bytes, little-endian or big-endian; runs of zeros.
+// Numbers in foreign bytes, little-endian or big-endian; powers of two; runs of zeros.
 #pragma once
 
 #include <stdbool.h>
@@ -10,6 +10,8 @@
 static inline bool is_zero(const uint8_t *data, size_t size) {
 	return size == 0 || (data[0] == 0 && memcmp(data, data + 1, size - 1) == 0);
 }
+
+static inline bool is_power_of_two(uint32_t n) { return n && !(n & (n - 1)); }
 
 static inline uint32_t get_le16(const uint8_t *p) { return (uint32_t)(p[0] | p[1] << 8); }
 

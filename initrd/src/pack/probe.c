@@ -34,8 +34,6 @@ static uint64_t le64(const struct head *head, size_t at) {
 }
 static uint8_t byte(const struct head *head, size_t at) { return at < head->size ? head->data[at] : 0; }
 
-static bool power_of_two(uint32_t n) { return n && !(n & (n - 1)); }
-
 // ext2, ext3, ext4: the superblock is at byte 1024.
 enum {
 	EXT_MAGIC = 1024 + 56,
@@ -144,8 +142,8 @@ static bool is_fat(const struct head *h, struct probe *ret) {
 
 	if (!has(h, 510, "\x55\xaa", 2) || (jump != 0xeb && jump != 0xe9) || byte(h, 21) < 0xf0)
 		return false;
-	if (!power_of_two(sector) || sector < 512 || sector > 4096 || !power_of_two(byte(h, 13)) || le16(h, 14) == 0 ||
-	    tables < 1 || tables > 2)
+	if (!is_power_of_two(sector) || sector < 512 || sector > 4096 || !is_power_of_two(byte(h, 13)) ||
+	    le16(h, 14) == 0 || tables < 1 || tables > 2)
 		return false;
 	if (le16(h, 19) == 0 && le32(h, 32) == 0)
 		return false;

@@ -153,12 +153,10 @@ static void take_fields(struct ufs *u, const uint8_t *super) {
 	}
 }
 
-static bool power_of_two(uint32_t n) { return n && !(n & (n - 1)); }
-
 static bool has_possible_blocks(const struct ufs *u) {
-	return power_of_two(u->block) && u->block >= BLOCK_MIN && u->block <= BLOCK_MAX && power_of_two(u->fragment) &&
-	       u->fragment >= FRAGMENT_MIN && u->fragment <= u->block && u->block / u->fragment == u->per_block &&
-	       u->per_block <= PER_BLOCK_MAX;
+	return is_power_of_two(u->block) && u->block >= BLOCK_MIN && u->block <= BLOCK_MAX &&
+	       is_power_of_two(u->fragment) && u->fragment >= FRAGMENT_MIN && u->fragment <= u->block &&
+	       u->block / u->fragment == u->per_block && u->per_block <= PER_BLOCK_MAX;
 }
 
 static bool has_possible_groups(const struct ufs *u) {
