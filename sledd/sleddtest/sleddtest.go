@@ -180,7 +180,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	nodes := intake.New(intake.Options{DB: db, Hub: s.Hub, TokenLife: time.Hour, Observe: measure, Quirks: quirks,
 		Erasures: erasures, Capacity: s.Capacity, ImageKeys: s.options.ImageKeys, ImageURLs: images, UploadURL: upload,
 		Uploads: &intake.Uploads{Directory: s.options.UploadDirectory}, Sender: s.options.Sender,
-		Relays: s.options.Relays, System: system})
+		Relays: s.options.Relays, Consoles: console.Directory(s.options.ConsoleDirectory), System: system})
 	measure.Gate(nodes.Gate)
 	stopping, stop := context.WithCancel(context.Background())
 	watching, end := context.WithCancel(context.Background())
@@ -205,7 +205,7 @@ func (s *Sledd) serve(listener net.Listener) {
 	running.Go(func() { s.Hub.Run(watching) })
 	running.Go(func() { nodes.KeepProgress(watching) })
 	running.Go(func() { s.Capacity.Run(watching) })
-	running.Go(func() { nodes.WatchConsoles(watching, console.Directory(s.options.ConsoleDirectory), log) })
+	running.Go(func() { nodes.WatchConsoles(watching, log) })
 	s.stop = func() {
 		stop()
 		if behind != nil {
@@ -278,7 +278,7 @@ func (s *Sledd) Resume() {
 // EndSilent ends the jobs of silent nodes, as sledd does each minute.
 func (s *Sledd) EndSilent() {
 	s.t.Helper()
-	if err := s.nodes.EndSilent(s.t.Context(), console.Directory(s.options.ConsoleDirectory)); err != nil {
+	if err := s.nodes.EndSilent(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}
 }

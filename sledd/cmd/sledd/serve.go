@@ -82,8 +82,8 @@ func serve(ctx context.Context, s settings) error {
 	}()
 	go parts.Hub.Run(background)
 	go parts.Capacity.Run(background)
-	go parts.Intake.Tidy(background, parts.Consoles, log)
-	go parts.Intake.WatchConsoles(background, parts.Consoles, log)
+	go parts.Intake.Tidy(background, log)
+	go parts.Intake.WatchConsoles(background, log)
 	go parts.Fleet.KeepUses(background)
 	go parts.Fleet.FollowStarts(background, log)
 	if err := prepare(ctx, parts.Fleet, given.token, log); err != nil {
@@ -178,8 +178,9 @@ func assemble(s settings, etcd *store.Etcd, given files, log *slog.Logger) *serv
 	nodes := intake.New(intake.Options{DB: db, Hub: hub, TokenLife: s.tokenTTL, Observe: measure, Capacity: gauge,
 		ImageKeys: given.keys, Quirks: given.quirks, Watchdog: int(s.watchdog / time.Second), ImageURLs: s.imageURLs,
 		UploadURL: s.uploadURL, Erasures: erasures, Sender: given.sender, Relays: given.relays,
-		Uploads: &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
-		System:  boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
+		Consoles: console.Directory(s.consoles),
+		Uploads:  &intake.Uploads{Directory: s.uploadDirectory, Quota: s.uploadQuota << 20},
+		System:   boot.System{URL: s.bootURL, Flavour: s.flavour, Servers: s.nodeURLs, KernelArguments: s.kernelArguments}})
 	measure.Gate(nodes.Gate)
 	return &server.Server{Fleet: operators, Intake: nodes, Rollouts: rollouts, Hub: hub, Capacity: gauge,
 		Backup: etcd.Backup,

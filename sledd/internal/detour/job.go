@@ -23,7 +23,7 @@ type Job struct {
 	Run    int64          `json:"run,omitempty"`            // of its plan; 0: not issued yet
 	Source *api.ImageSpec `json:"source,omitempty"`         // the image that the node gets, once it is registered
 	On     *api.ImageSpec `json:"on,omitempty"`             // the kernel that it starts, once that is registered
-	Left   bool           `json:"left,omitempty"`           // the node has left to start that kernel
+	Left   time.Time      `json:"left_at,omitzero"`         // when the node has left to start that kernel
 	Kill   bool           `json:"kill,omitempty"`           // an operator does not wait for its grace
 	Upload string         `json:"upload,omitempty"`         // URL that its files are put below
 	Sealed string         `json:"sealed_secrets,omitempty"` // the secrets, if sledd has a key for them: instead of them

@@ -30,19 +30,19 @@ func (c *consoles) await(tx *nodetx.Tx) *awaited {
 	if job := tx.Job(); job.Jumped() {
 		return &awaited{tx, job.Confirm, job.Payload().Console, job.Started, job.Until(),
 			func(tx *nodeTx) { tx.endPayload(api.JobDone, endedByPayload, "", 0) },
-			func(tx *nodeTx) { tx.payloadOver(c.directory) }}
+			func(tx *nodeTx) { tx.payloadOver() }}
 	}
 	payload, since := tx.Awaited(), tx.Status().Since
 	if tx.AwaitsKernel() {
 		return &awaited{tx: tx, since: since, until: since.Add(api.Starting.Limit()),
-			over: func(tx *nodeTx) { tx.silentOnKernel(c.directory) }}
+			over: func(tx *nodeTx) { tx.silentOnKernel() }}
 	}
 	if payload == nil {
 		return nil
 	}
 	return &awaited{tx, payload.Confirm, payload.Console, since, payload.Until(since),
 		func(tx *nodeTx) { tx.confirmed("by console") },
-		func(tx *nodeTx) { tx.unheard(c.directory) }}
+		func(tx *nodeTx) { tx.unheard() }}
 }
 
 // payloads ends the wait for those that have started: by what their console shows, or by their timeout.
@@ -113,22 +113,19 @@ func (c *consoles) settle(ctx context.Context, seen *awaited, end func(tx *nodeT
 }
 
 // unheard notes that the payload of the node has not confirmed in time.
-func (tx *nodeTx) unheard(consoles console.Directory) {
+func (tx *nodeTx) unheard() {
 	payload, since := tx.Awaited(), tx.Status().Since
 	why := fmt.Sprintf("its payload did not confirm by %s within %.0f s", payload.Confirm,
 		payload.Until(since).Sub(since).Seconds())
-	reason := nodetext.Clean(tx.withConsole(consoles, why))
+	reason := nodetext.Clean(tx.withConsole(why))
 	tx.Lose(reason)
 	tx.AddEvent(api.Event{Kind: "lost", Generation: tx.Generation(), Detail: reason})
 }
 
 // withConsole adds the last lines of the console to why the node is not heard, and stores more of it as the log.
-func (tx *nodeTx) withConsole(consoles console.Directory, why string) string {
-	if shown, err := consoles.Tail(tx.MAC, keptBytes); err == nil {
+func (tx *nodeTx) withConsole(why string) string {
+	if shown, err := tx.in.Consoles.Tail(tx.MAC, keptBytes); err == nil {
 		tx.Keep(nodetext.RawOf(shown))
 	}
-	if last := lastOf(consoles, tx.MAC); last != "" {
-		why += "; its console ends: " + last
-	}
-	return why
+	return why + tx.lastWords(tx.Now)
 }

@@ -177,7 +177,7 @@ func TestWhatWasPrintedInTimeCounts(t *testing.T) {
 
 func TestAPayloadWithoutARecordHasItsTimeout(t *testing.T) {
 	r := jumped(t, api.Payload{Format: "linux", Confirm: api.ConfirmHTTP})
-	r.search = r.Consoles("")
+	r.Consoles = ""
 	r.after(299 * time.Second)
 	if got := r.awaits(1); got != api.Starting {
 		t.Fatal(got)

@@ -25,11 +25,10 @@ const (
 
 // consoles searches the records of consoles for the codes of claims, and for the words of payloads.
 type consoles struct {
-	in        *Intake
-	directory console.Directory
-	codes     searched
-	words     searched
-	log       *slog.Logger
+	in    *Intake
+	codes searched
+	words searched
+	log   *slog.Logger
 }
 
 // searched is how far the consoles of some nodes were searched for something.
@@ -40,8 +39,8 @@ type searched struct {
 
 // WatchConsoles takes claim codes on the consoles of nodes as evidence for the claims, and ends the wait for payloads,
 // until the context ends.
-func (in *Intake) WatchConsoles(ctx context.Context, directory console.Directory, log *slog.Logger) {
-	watch := consoles{in: in, directory: directory, log: log}
+func (in *Intake) WatchConsoles(ctx context.Context, log *slog.Logger) {
+	watch := consoles{in: in, log: log}
 	ticker := time.NewTicker(consolePause)
 	defer ticker.Stop()
 	for {
@@ -85,14 +84,14 @@ func (c *consoles) each(ctx context.Context, past *searched, addresses []string,
 // look searches the console of a node, unless it is as it was. It returns the mark of what was searched.
 func (c *consoles) look(address string, before console.Mark, take func(address string, text []byte) error) (
 	console.Mark, error) {
-	mark, err := c.directory.Mark(address) // first: what is recorded from here on is searched next time
+	mark, err := c.in.Consoles.Mark(address) // first: what is recorded from here on is searched next time
 	if err != nil || mark == before {
 		if console.Missing(err) {
 			err = nil
 		}
 		return mark, err
 	}
-	text, err := c.directory.Tail(address, consoleBytes)
+	text, err := c.in.Consoles.Tail(address, consoleBytes)
 	if err == nil {
 		err = take(address, text)
 	}

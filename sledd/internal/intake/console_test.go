@@ -24,8 +24,8 @@ func newRecorded(t *testing.T, level admission.Level) *recorded {
 	t.Helper()
 	m := newMachine(t, &api.BindingSpec{Image: "d12"}).at(level)
 	go m.Hub.Run(t.Context())
-	directory := console.Directory(t.TempDir())
-	return &recorded{m, directory.File(mac), m.Consoles(directory)}
+	m.Consoles = console.Directory(t.TempDir())
+	return &recorded{m, m.Consoles.File(mac), m.SearchOfConsoles()}
 }
 
 // prints adds a line to the record.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
-	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/limit"
 	"github.com/sled-fleet/sled/sledd/internal/nodetx"
@@ -46,7 +45,7 @@ const nearShare = 4
 
 // Tidy forgets discovered machines that were not seen for a day, and ends the jobs of silent nodes, until the context
 // ends.
-func (in *Intake) Tidy(ctx context.Context, consoles console.Directory, log *slog.Logger) {
+func (in *Intake) Tidy(ctx context.Context, log *slog.Logger) {
 	ticker := time.NewTicker(tidyPause)
 	defer ticker.Stop()
 	for {
@@ -56,7 +55,7 @@ func (in *Intake) Tidy(ctx context.Context, consoles console.Directory, log *slo
 		case <-ticker.C:
 		}
 		in.Expire(ctx)
-		if err := in.EndSilent(ctx, consoles); err != nil && ctx.Err() == nil {
+		if err := in.EndSilent(ctx); err != nil && ctx.Err() == nil {
 			log.Warn("the jobs of silent nodes cannot be ended", "error", err)
 		}
 	}

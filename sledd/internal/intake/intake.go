@@ -12,6 +12,7 @@ import (
 	"github.com/sled-fleet/sled/sledd/imagefile"
 	"github.com/sled-fleet/sled/sledd/internal/boot"
 	"github.com/sled-fleet/sled/sledd/internal/capacity"
+	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/erasure"
 	"github.com/sled-fleet/sled/sledd/internal/events"
 	"github.com/sled-fleet/sled/sledd/internal/gate"
@@ -41,19 +42,20 @@ type Options struct {
 	DB        *nodetx.DB
 	Hub       *events.Hub
 	System    boot.System
-	ImageURLs []string       // bases that nodes fetch images from; with UploadURL, disks can be captured
-	UploadURL string         // base that nodes put captured images to
-	Uploads   *Uploads       // room for captured images; nil: not known
-	ImageKeys imagefile.Keys // of those who sign images; captured ones are published only by such a signature
-	Sender    *plan.Sender   // of images by multicast; nil: none
-	Relays    plan.Relays    // of images, by labels of nodes
-	Quirks    *quirk.List    // machines that are not started by kexec; nil: none
-	Watchdog  int            // seconds that one is armed with before a kexec; 0: none
-	TokenLife time.Duration  // of a boot token
-	Observe   Observer       // nil: nobody
-	Capacity  Capacity       // nil: there is always room
-	Gate      *gate.Gate     // nil: a new one
-	Erasures  *erasure.Chain // nil: records of erased disks are stored without a signature
+	ImageURLs []string          // bases that nodes fetch images from; with UploadURL, disks can be captured
+	UploadURL string            // base that nodes put captured images to
+	Uploads   *Uploads          // room for captured images; nil: not known
+	ImageKeys imagefile.Keys    // of those who sign images; captured ones are published only by such a signature
+	Sender    *plan.Sender      // of images by multicast; nil: none
+	Relays    plan.Relays       // of images, by labels of nodes
+	Quirks    *quirk.List       // machines that are not started by kexec; nil: none
+	Consoles  console.Directory // the records of consoles; empty: there are none
+	Watchdog  int               // seconds that one is armed with before a kexec; 0: none
+	TokenLife time.Duration     // of a boot token
+	Observe   Observer          // nil: nobody
+	Capacity  Capacity          // nil: there is always room
+	Gate      *gate.Gate        // nil: a new one
+	Erasures  *erasure.Chain    // nil: records of erased disks are stored without a signature
 }
 
 // Capacity refuses writes for which the store has no room.

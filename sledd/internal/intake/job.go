@@ -84,7 +84,7 @@ func (in *Intake) readyJob(ctx context.Context, tx *nodeTx, given int64,
 		tx.EndJob(job.Finish(api.JobFailed, "sled", nodetext.Clean(err.Error()), tx.Now))
 		return true, time.Time{}, nil
 	}
-	if job.Left && facts == nil {
+	if !job.Left.IsZero() && facts == nil {
 		return false, time.Time{}, nil // they are sent again with each poll
 	}
 	if why := tx.notUp(facts); why != "" {
@@ -94,7 +94,7 @@ func (in *Intake) readyJob(ctx context.Context, tx *nodeTx, given int64,
 	tx.changeJob(func(job *detour.Job) {
 		job.Source, job.Digest, job.Reason = image, image.Digest, api.Prose{}
 		job.On = kernel
-		if job.Left && job.KernelUp.IsZero() {
+		if !job.Left.IsZero() && job.KernelUp.IsZero() {
 			job.Before, job.KernelUp = job.Release, tx.Now
 		}
 		job.Upload = in.UploadURL + "/jobs/" + job.ID
@@ -143,12 +143,13 @@ func (in *Intake) jobImages(ctx context.Context, job *detour.Job) (image, kernel
 // left.
 func (tx *nodeTx) notUp(facts *api.Facts) string {
 	job := tx.Job()
-	if !job.Left || !job.KernelUp.IsZero() {
+	if job.Left.IsZero() || !job.KernelUp.IsZero() {
 		return ""
 	}
 	switch release := facts.Kernel["release"].String(); {
 	case !tx.returned():
-		return "kernel " + job.Kernel + " did not start: the node came with kernel " + release + " through its firmware"
+		return "kernel " + job.Kernel + " did not start: the node came with kernel " + release + " through its firmware" +
+			tx.wordsBeforeReset(job.Left)
 	case release != job.On.Kernel.Release:
 		return "the node runs kernel " + release + ", and not " + job.On.Kernel.Release + " of image " + job.Kernel
 	}
@@ -194,7 +195,7 @@ func (tx *nodeTx) applyJobLine(line report.Line) {
 	case line.Verb == "start" && tx.Job().Payload() != nil:
 		tx.applyPayloadLine(line)
 	case line.Kind == report.End && line.Verb == "start" && line.Code == 0:
-		tx.changeJob(func(job *detour.Job) { job.Left = true })
+		tx.changeJob(func(job *detour.Job) { job.Left = tx.Now })
 	case line.Kind == report.End && detour.Last(line):
 		tx.Status().Progress = nil
 		if line.Verb != "run" && tx.Job().KernelUp.IsZero() { // nothing of the job was started

@@ -86,7 +86,7 @@ var payloadEnds = []struct {
 		}
 		r.prints("no memory\n")
 		r.after(2 * time.Second)
-		r.endsSilent("")
+		r.endsSilent()
 		r.awaits(1)
 		return nil
 	}, api.JobFailed, "timeout", "its payload did not confirm by console within 60 s; " +

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/plan"
@@ -90,8 +89,8 @@ func (tx *nodeTx) missKernel(code int, format string, values ...any) {
 }
 
 // silentOnKernel notes that the node was not heard since it left to start the kernel of its binding.
-func (tx *nodeTx) silentOnKernel(consoles console.Directory) {
+func (tx *nodeTx) silentOnKernel() {
 	bound := tx.Binding()
-	tx.missKernel(0, "%s", tx.withConsole(consoles, fmt.Sprintf("kernel %s of image %s did not come up within %s",
+	tx.missKernel(0, "%s", tx.withConsole(fmt.Sprintf("kernel %s of image %s did not come up within %s",
 		bound.On.Kernel.Release, bound.Kernel, api.Starting.Limit())))
 }

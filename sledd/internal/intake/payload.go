@@ -10,7 +10,6 @@ import (
 
 	"github.com/sled-fleet/sled/sledd/api"
 	"github.com/sled-fleet/sled/sledd/internal/admission"
-	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/mac"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
@@ -137,14 +136,11 @@ func (tx *nodeTx) payloadCameBack() {
 }
 
 // payloadOver ends the job of a payload that has run for its timeout.
-func (tx *nodeTx) payloadOver(consoles console.Directory) {
+func (tx *nodeTx) payloadOver() {
 	job := tx.Job()
 	why := fmt.Sprintf("its payload ran for %d s", job.Timeout)
 	if job.Confirm != api.ConfirmNone {
 		why = fmt.Sprintf("its payload did not confirm by %s within %d s", job.Confirm, job.Timeout)
 	}
-	if last := lastOf(consoles, tx.MAC); last != "" {
-		why += "; its console ends: " + last
-	}
-	tx.endPayload(api.JobFailed, "timeout", why, 0)
+	tx.endPayload(api.JobFailed, "timeout", why+tx.lastWords(tx.Now), 0)
 }

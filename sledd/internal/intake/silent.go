@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/internal/console"
 	"github.com/sled-fleet/sled/sledd/internal/detour"
 	"github.com/sled-fleet/sled/sledd/internal/key"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
@@ -21,14 +20,12 @@ import (
 const (
 	// shortestSilence ends a job at the earliest: its node sends its last reports again while no sledd answers.
 	shortestSilence = 5 * time.Minute
-	// lastBytes of a recorded console are searched for its last lines.
-	lastBytes = 2048
 	// lastLines of it are in the reason of a job.
 	lastLines = 4
 )
 
 // EndSilent ends the jobs of nodes that are silent for so long that they do not come back.
-func (in *Intake) EndSilent(ctx context.Context, consoles console.Directory) error {
+func (in *Intake) EndSilent(ctx context.Context) error {
 	snapshot, err := in.DB.Store.Read(ctx, store.Prefix(key.Detours))
 	if err != nil {
 		return err
@@ -42,7 +39,7 @@ func (in *Intake) EndSilent(ctx context.Context, consoles console.Directory) err
 			continue
 		}
 		err = errors.Join(err, in.update(ctx, strings.TrimPrefix(kv.Key, key.Detours), nil, func(tx *nodeTx) error {
-			tx.endSilent(consoles)
+			tx.endSilent()
 			return nil
 		}))
 	}
@@ -50,7 +47,7 @@ func (in *Intake) EndSilent(ctx context.Context, consoles console.Directory) err
 }
 
 // endSilent ends the job of the node if it is silent for too long.
-func (tx *nodeTx) endSilent(consoles console.Directory) {
+func (tx *nodeTx) endSilent() {
 	job := tx.Job()
 	if job == nil || job.State == api.JobWaiting || job.Jumped() {
 		return
@@ -66,16 +63,13 @@ func (tx *nodeTx) endSilent(consoles console.Directory) {
 	}
 	why := fmt.Sprintf("the node was silent for %s", limit)
 	switch {
-	case job.Left && job.KernelUp.IsZero():
+	case !job.Left.IsZero() && job.KernelUp.IsZero():
 		why = fmt.Sprintf("kernel %s of image %s did not come up within %s after kernel %s", job.On.Kernel.Release,
 			job.Kernel, limit, job.Release)
 	case job.Release != "":
 		why += " on kernel " + job.Release
 	}
-	if last := lastOf(consoles, tx.MAC); last != "" {
-		why += "; its console ends: " + last
-	}
-	tx.EndJob(job.Finish(api.JobLost, "node", nodetext.Clean(why), tx.Now))
+	tx.EndJob(job.Finish(api.JobLost, "node", nodetext.Clean(why+tx.lastWords(tx.Now)), tx.Now))
 }
 
 // silence is for how long the node of a job may be silent. From its last word on, a payload runs for its timeout and
@@ -87,19 +81,34 @@ func silence(job *detour.Job) time.Duration {
 	return max(shortestSilence, time.Duration(job.Timeout+job.Grace)*time.Second)
 }
 
-// lastOf returns the last lines of a node's console, without claim codes; empty: it is not recorded.
-func lastOf(consoles console.Directory, address string) string {
-	text, err := consoles.Tail(address, lastBytes)
+// lastWords returns the last lines that the node's console had at a time, without claim codes, for the end of a reason;
+// empty: there are none, or it is not recorded.
+func (tx *nodeTx) lastWords(until time.Time) string {
+	text, err := tx.in.Consoles.Tail(tx.MAC, consoleBytes)
 	if err != nil {
 		return ""
 	}
 	var last []string
 	for line := range strings.Lines(nodetext.RawOf(text).String()) {
-		_, printed, _ := strings.Cut(line, " ") // behind its time
+		stamp, printed, _ := strings.Cut(line, " ")
+		if at, err := time.Parse(time.RFC3339, stamp); err == nil && at.After(until) {
+			break
+		}
 		printed = strings.TrimSpace(printed)
 		if printed != "" && !strings.Contains(printed, "sled: claim ") {
 			last = append(last, printed)
 		}
 	}
-	return strings.Join(last[max(0, len(last)-lastLines):], " | ")
+	if len(last) == 0 {
+		return ""
+	}
+	return "; its console ends: " + strings.Join(last[max(0, len(last)-lastLines):], " | ")
+}
+
+// wordsBeforeReset are those before the machine was reset, if that was announced since some time.
+func (tx *nodeTx) wordsBeforeReset(since time.Time) string {
+	if reset := tx.Admission().Reset; reset.After(since) {
+		return tx.lastWords(reset)
+	}
+	return ""
 }

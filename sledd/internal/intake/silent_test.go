@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/internal/admission"
 	"github.com/sled-fleet/sled/sledd/internal/console"
 )
 
@@ -55,17 +56,14 @@ func TestJobsOfSilentNodes(t *testing.T) {
 			m.runs(stock)
 			m.poll()
 			c.until(m)
-			directory := console.Directory(t.TempDir())
-			if err := os.WriteFile(directory.File(mac), []byte(panics), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			m.shows(panics)
 			m.after(c.limit - time.Second)
-			m.endsSilent(directory)
+			m.endsSilent()
 			if job := m.load().Job(); job == nil {
 				t.Fatal("ended too early")
 			}
 			m.after(2 * time.Second)
-			m.endsSilent(directory)
+			m.endsSilent()
 			job := m.ended()
 			if job.State != c.state || !strings.Contains(job.Reason.String(), c.why) {
 				t.Errorf("%+v", job)
@@ -85,15 +83,51 @@ func TestJobsOfSilentNodes(t *testing.T) {
 func TestAJobThatWaitsIsNotLost(t *testing.T) {
 	m := withJob(t, nil, api.Idle, api.JobSpec{}, api.RootImage)
 	m.after(48 * time.Hour)
-	m.endsSilent("")
+	m.endsSilent()
 	if job := m.load().Job(); job == nil || job.State != api.JobWaiting {
 		t.Errorf("%+v", job)
 	}
 }
 
-func (m *machine) endsSilent(directory console.Directory) {
+func (m *machine) endsSilent() {
 	m.Helper()
-	if err := m.EndSilent(m.Context(), directory); err != nil {
+	if err := m.EndSilent(m.Context()); err != nil {
 		m.Fatal(err)
+	}
+}
+
+// shows is what the record of its console has.
+func (m *machine) shows(text string) {
+	m.Helper()
+	m.Consoles = console.Directory(m.TempDir())
+	if err := os.WriteFile(m.Consoles.File(mac), []byte(text), 0o600); err != nil {
+		m.Fatal(err)
+	}
+}
+
+// What the console shows after a power cycle is of another kernel.
+func TestTheConsoleBeforeAPowerCycle(t *testing.T) {
+	for _, announced := range []bool{true, false} {
+		m := onKernel(t, nil, api.Idle, api.JobSpec{})
+		m.boot()
+		m.runs(stock)
+		m.poll()
+		leavesForKernel(m)
+		m.shows(panics + "2026-01-02T03:10:00Z Booting from the network\r\n")
+		m.after(time.Minute)
+		if announced {
+			m.decide(admission.Expect{For: 15 * time.Minute, By: "power", Reset: true})
+		}
+		m.after(10 * time.Minute)
+		m.boot()
+		m.runs(stock)
+		m.poll()
+		job, want := m.ended(), "kernel k did not start: the node came with kernel "+stock+" through its firmware"
+		if announced {
+			want += "; its console ends: one | Kernel panic - not syncing: at all"
+		}
+		if job.State != api.JobLost || job.Reason.String() != want {
+			t.Errorf("%+v", job)
+		}
 	}
 }
