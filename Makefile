@@ -263,7 +263,7 @@ test-dashboard: build/bin/sledd initrd ## a machine imaged by the dashboard, by 
 	initrd/test/boot/dashboard build
 
 # A virtual machine.
-test-job-cuts: build/bin/sledd initrd ## power cuts of jobs
+test-job-cuts: build/bin/sledd initrd ## power cuts of jobs, and a kernel that panics
 	initrd/test/boot/job_cuts build
 
 # A virtual machine, and systemd's own programs. IMAGES=5: how often it is imaged.

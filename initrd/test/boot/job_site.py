@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,12 @@ from pathlib import Path
 
 # Some of Docker's; CAP_MKNOD is none of a job's.
 CAPABILITIES = ["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_KILL", "CAP_NET_RAW", "CAP_SETGID", "CAP_SETUID"]
+# What the image has of the kernel: what the machine needs, and `dummy`, which no Sled system has.
+PARTS = [
+    *("crypto", "lib", "arch/x86/crypto", "net/core", "net/packet", "fs/squashfs", "fs/overlayfs", "drivers/virtio"),
+    *("drivers/char/hw_random", "drivers/block/loop.ko", "drivers/block/virtio_blk.ko", "drivers/net/virtio_net.ko"),
+    *("drivers/net/net_failover.ko", "drivers/net/dummy.ko"),
+]
 
 
 def config(arguments: list[str]) -> bytes:
@@ -61,6 +68,32 @@ def root(folder: Path) -> Path:
     for name in ("sh", "cat", "sleep", "uname", "wget"):
         (tree / "bin" / name).symlink_to("busybox")
     return squashfs(tree, folder / "root.squashfs")
+
+
+def kernel(out: Path, folder: Path) -> tuple[str, Path]:
+    """The release and the image of a kernel: of SLED_KERNEL, else that of the flavour generic."""
+    base = Path(os.environ.get("SLED_KERNEL") or (out / "initrd/generic/kernel").read_text().strip())
+    if base.is_file():
+        return json.loads(base.with_name(f"{base.name}.json").read_text())["release"], base
+    modules = next((base / "lib/modules").iterdir())
+    release, tree = modules.name, folder / "kernel"
+    to = tree / "usr/lib/modules" / release
+    for part in PARTS:
+        for path in [modules / "kernel" / part, *(modules / "kernel").glob(part + ".xz")]:
+            if path.is_dir():
+                shutil.copytree(path, to / "kernel" / part)
+            elif path.exists():
+                (to / "kernel" / part).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, (to / "kernel" / part).parent)
+    for path in modules.glob("modules.*"):
+        shutil.copy(path, to)
+    packed_modules = [str(path) for path in to.rglob("*.ko.xz")]
+    if packed_modules:
+        subprocess.run(["xz", "-d", *packed_modules], check=True)
+    (tree / "lib").symlink_to("usr/lib")
+    subprocess.run(["depmod", "-b", tree, release], check=True)
+    shutil.copy(base / "boot" / f"vmlinuz-{release}", to / "vmlinuz")
+    return release, squashfs(tree, folder / "kernel.squashfs")
 
 
 def told(console: str) -> dict[str, tuple[int, str]]:
