@@ -34,7 +34,8 @@ demo: ## two machines from bare to running, in the lab
 demo-down: ## take down a lab that KEEP=1 left
 	tools/as-root tools/demo --down
 
-# Not unit-go and unit-shell: test-go is the same with the race detector, and test-initrd begins with the other.
+# Not unit-go, unit-c and unit-shell: test-go and test-c are the same with the race detector and with sanitizers, and
+# test-initrd begins with the third.
 test: ## all but the long tests; as root or with sudo
 	tools/stages setup programs+check-program $(TESTS)
 
@@ -181,7 +182,7 @@ pictures: ## paint the dashboard for docs/screenshots
 ## Tests that need root, time or a lab
 # Those joined by + run side by side, the next when one ends: first what fails soon; then the lab and all else that waits
 # for machines and disks, the long ones first, because each fills the pauses of the others.
-TESTS := lint+unit-python+initrd+unit-c+test-go+test-c+test-hostile+test-readers \
+TESTS := lint+unit-python+initrd+test-go+test-c+test-hostile+test-readers \
 	test-lab+test-images+test-boot-server+test-rollout+test-web+test-terraform+test-power+test-initrd+test-ipxe+test-dhcp+test-api
 
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine: packages, and
@@ -207,7 +208,7 @@ test-flood: programs collection ## a site under a flood of claims (20 minutes)
 test-c:
 	$(MAKE) -j$(JOBS) -C initrd/src test
 
-# What unit-c, test-c and test-images share: made before they run side by side.
+# What test-c and test-images share: made before they run side by side.
 check-program:
 	$(MAKE) -j$(JOBS) -C initrd/src check-program
 
@@ -244,7 +245,7 @@ test-selector: ## which disk a selector means, in C and Go
 	$(MAKE) -C initrd/src selector FUZZ_SECONDS=$(or $(SECONDS_EACH),60)
 	go test -run '^$$' -fuzz FuzzChoose -fuzztime $(or $(SECONDS_EACH),60)s ./sledd/internal/disk
 
-# In unit-c and test-c too. The second is of namespaces that a command reaches.
+# In test-c too. The second is of namespaces that a command reaches.
 test-keep: check-program ## plans that would cost a disk which is kept
 	$(MAKE) -C initrd/src keep
 
