@@ -191,6 +191,8 @@ type Facts struct {
 	Disks    []map[string]Identifier `json:"disks,omitempty"`
 	Missing  []map[string]Identifier `json:"missing,omitempty" doc:"Local disks that an earlier boot reported, and the newest did not"`
 	NICs     []map[string]Identifier `json:"nics,omitempty"`
+
+	Partitions []map[string]Identifier `json:"partitions,omitempty" doc:"Partitions of its disks: disk (its name), number, label, uuid, bytes, type (of the filesystem)"`
 }
 
 // Event is one event of a node. ID is the revision of the store, so it rises over the whole fleet.

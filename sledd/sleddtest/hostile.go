@@ -59,7 +59,9 @@ func HostileNode(t testing.TB, mac, name string, texts []string) []byte {
 			"host_key": next(), "fingerprint": next(), "reason": ""},
 		"binding": map[string]any{"node": name, "mac": mac, "generation": 1, "image": "d12"},
 		"facts": map[string]any{"boot_id": next(), "cpu": facts(), "memory": facts(), "firmware": facts(), "dmi": facts(),
-			"kernel": facts(), "disks": []any{facts(), facts()}, "nics": []any{facts()}}})
+			"kernel": facts(), "disks": []any{facts(), facts()}, "nics": []any{facts()},
+			"partitions": []any{map[string]string{"disk": next(), "number": next(), "label": next(), "uuid": next(),
+				"type": next()}}}})
 }
 
 // HostileRollout returns a rollout of the API as JSON, with hostile text as reasons and logs.

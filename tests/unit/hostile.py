@@ -61,4 +61,6 @@ def fill(node: Json, values: list[str]) -> None:
     node["binding"] = {"generation": 1, "image": "v1", "satisfied": False}
     parts = {part: {"vendor": next(text), "serial": next(text)} for part in ("kernel", "cpu", "firmware", "dmi")}
     devices = [{"name": value, "mac": node["mac"], "address": value, "serial": value} for value in values]
-    node["facts"] = {"boot_id": next(text), **parts, "disks": devices, "nics": devices}
+    partitions = [{"disk": value, "label": value, "uuid": value} for value in values]
+    hardware = {"disks": devices, "nics": devices, "partitions": partitions}
+    node["facts"] = {"boot_id": next(text), **parts, **hardware}

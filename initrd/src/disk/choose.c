@@ -211,7 +211,7 @@ int choose_list(const struct disks *disks, const char *selector_text, const char
 			mismatch(&selector, disk, why, sizeof(why));
 		disk_describe(disk, text);
 		operand_write(text, "why", why);
-		text_adds(text, "\n");
+		text_addf(text, "\n%s", disk->listed ? disk->listed : "");
 	}
 	return text->failed ? fault_errno(fault, CODE_FAILED, ENOMEM, "list of disks") : 0;
 }

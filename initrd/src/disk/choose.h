@@ -28,7 +28,7 @@ int choose_disk(const struct disks *disks, const char *selector, const char *kee
 // Fails with code 4 if one of these disks shares a set with another disk of the machine that is none of them.
 int choose_whole(const struct disks *disks, const struct disk *const taken[], size_t count, struct fault *fault);
 
-// Adds one line per disk: its facts, and in why= the reason that it must not be written; empty: it may. `selector` may
-// be NULL.
+// Adds one line per disk: its facts, and in why= the reason that it must not be written; empty: it may; then its
+// partitions. `selector` may be NULL.
 int choose_list(const struct disks *disks, const char *selector, const char *keep, struct text *text,
 		struct fault *fault);

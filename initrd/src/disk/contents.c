@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/crew.h"
+#include "base/operand.h"
 #include "disk/choose.h"
 #include "disk/lvm.h"
 
@@ -19,6 +20,7 @@
 #define BCACHEFS_DEVICES (4096u + 123u)
 #define XFS_LOG_START 48u // 0: on another device
 #define EDGE 4096u
+#define LISTED_MAX 32u // partitions of one disk in the facts
 
 static void free_probe(blkid_probe *probe) { blkid_free_probe(*probe); }
 
@@ -102,7 +104,17 @@ static void add_found(blkid_probe probe, int fd, uint64_t start, uint64_t bytes,
 		add_journal(probe, fd, start, type, uuid, sets);
 }
 
-bool contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]) {
+// Several, joined by ",", if what one filesystem left is not gone.
+static void add_type(blkid_probe probe, char types[CONTENTS_TYPE]) {
+	const char *type = NULL;
+	size_t size = strlen(types);
+
+	if (blkid_probe_lookup_value(probe, "TYPE", &type, NULL) == 0 && size + 1 + strlen(type) < CONTENTS_TYPE)
+		snprintf(types + size, CONTENTS_TYPE - size, "%s%s", size ? "," : "", type);
+}
+
+// `types`: also those of the signatures; NULL: not needed.
+static bool read_signatures(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX], char *types) {
 	cleanup_with(free_probe) blkid_probe probe = blkid_new_probe();
 	int r = 0;
 
@@ -110,9 +122,16 @@ bool contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]) 
 		return false;
 	blkid_probe_enable_superblocks(probe, 1);
 	blkid_probe_set_superblocks_flags(probe, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_UUID | BLKID_SUBLKS_USAGE);
-	for (unsigned i = 0; i < SIGNATURES_MAX && (r = blkid_do_probe(probe)) == 0; i++)
+	for (unsigned i = 0; i < SIGNATURES_MAX && (r = blkid_do_probe(probe)) == 0; i++) {
 		add_found(probe, fd, start, bytes, sets);
+		if (types)
+			add_type(probe, types);
+	}
 	return r >= 0;
+}
+
+bool contents_sets(int fd, uint64_t start, uint64_t bytes, char sets[SETS_MAX]) {
+	return read_signatures(fd, start, bytes, sets, NULL);
 }
 
 // libblkid takes a table that it cannot read for none.
@@ -149,21 +168,44 @@ static void add_name(struct text *text, const char *kind, const char *name) {
 		text_addf(text, "%s:%s\n", kind, name);
 }
 
+static void add_operand(struct text *text, const char *key, const char *value) {
+	if (value && *value)
+		operand_write(text, key, value);
+}
+
+static void list_partition(struct text *lines, const struct disk *disk, blkid_partition p, const char *types) {
+	text_adds(lines, "partition");
+	operand_write(lines, "disk", disk->name);
+	text_addf(lines, " number=%d", blkid_partition_get_partno(p));
+	add_operand(lines, "label", blkid_partition_get_name(p));
+	add_operand(lines, "uuid", blkid_partition_get_uuid(p));
+	text_addf(lines, " bytes=%llu", (unsigned long long)blkid_partition_get_size(p) * SECTOR);
+	add_operand(lines, "type", types);
+	text_adds(lines, "\n");
+}
+
 static void read_partitions(blkid_probe probe, int fd, struct disk *disk) {
 	blkid_partlist list = blkid_probe_get_partitions(probe);
-	struct text names = {0};
+	struct text names = {0}, lines = {0};
+	unsigned listed = 0;
 
 	for (int i = 0; list && i < blkid_partlist_numof_partitions(list); i++) {
 		blkid_partition p = blkid_partlist_get_partition(list, i);
 		uint64_t start = (uint64_t)blkid_partition_get_start(p) * SECTOR;
 		uint64_t bytes = (uint64_t)blkid_partition_get_size(p) * SECTOR;
+		char types[CONTENTS_TYPE] = "";
 		add_name(&names, "part-uuid", blkid_partition_get_uuid(p));
 		add_name(&names, "part-label", blkid_partition_get_name(p));
+		if (blkid_partition_is_extended(p))
+			continue;
 		if (start > 0 && start < disk->bytes && bytes <= disk->bytes - start &&
-		    !blkid_partition_is_extended(p) && !contents_sets(fd, start, bytes, disk->sets))
+		    !read_signatures(fd, start, bytes, disk->sets, types))
 			disk->unread = true;
+		if (listed++ < LISTED_MAX)
+			list_partition(&lines, disk, p, types);
 	}
 	disk->parts = names.data;
+	disk->listed = lines.data;
 }
 
 static void read_one(const char *root, struct disk *disk) {

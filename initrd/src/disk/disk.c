@@ -11,8 +11,10 @@
 #include "base/operand.h"
 
 void disks_free(struct disks *disks) {
-	for (size_t i = 0; i < disks->count; i++)
+	for (size_t i = 0; i < disks->count; i++) {
 		free(disks->items[i].parts);
+		free(disks->items[i].listed);
+	}
 	free(disks->items);
 	free(disks->keep);
 	*disks = (struct disks){0};

@@ -38,6 +38,7 @@ struct disk {
 	bool unread;	     // its edges, its table or a signature could not be read
 	char hidden[96];     // bytes that cannot be addressed (drive/hidden.c); empty: none, or not read
 	char *parts;	     // "part-uuid:U\n" and "part-label:L\n" of its partitions, likewise; NULL: none
+	char *listed;	     // the lines "partition ..." of the facts (disk/contents.c), likewise
 	size_t partition_count;
 	struct partition partitions[PARTITIONS_MAX];
 };

@@ -15,7 +15,8 @@
 #include "disk/sysfs.h"
 #include "drive/hidden.h"
 
-#define LINES_MAX 256u // of a body: contract/report.md
+#define LINES_MAX 256u	       // of a body: contract/report.md
+#define BYTES_MAX (64u * 1024) // likewise
 #define NICS_MAX 64u
 
 void facts_boot_id(const char *root, char *ret, size_t size) {
@@ -133,6 +134,19 @@ static unsigned add_nics(const char *root, struct text *text) {
 	return count;
 }
 
+// They come last, as many as there is room for.
+static void add_partitions(const struct disks *disks, unsigned lines, struct text *text) {
+	for (size_t i = 0; i < disks->count; i++) {
+		const char *line = disks->items[i].listed, *end;
+		for (; line && (end = strchr(line, '\n')); line = end + 1) {
+			size_t size = (size_t)(end + 1 - line);
+			if (lines++ == LINES_MAX || text->size + size > BYTES_MAX)
+				return;
+			text_add(text, line, size);
+		}
+	}
+}
+
 int facts_collect(const char *root, struct text *text, struct fault *fault) {
 	cleanup_with(disks_free) struct disks disks = {0};
 	char boot[64];
@@ -159,5 +173,6 @@ int facts_collect(const char *root, struct text *text, struct fault *fault) {
 		text_adds(text, "\n");
 		lines++;
 	}
+	add_partitions(&disks, lines, text);
 	return text->failed ? fault_errno(fault, CODE_FAILED, ENOMEM, "facts") : 0;
 }

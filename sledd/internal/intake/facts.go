@@ -42,7 +42,8 @@ func (in *Intake) Facts(ctx context.Context, mac, bearer string, hardware report
 		tx.Status().Seen, tx.Status().BootID, tx.Status().Architecture = tx.Now, facts.BootID,
 			reportedArchitecture(facts)
 		old := tx.Facts()
-		if old != nil && old.BootID == facts.BootID && sameDisks(old.Disks, facts.Disks) {
+		if old != nil && old.BootID == facts.BootID && same(old.Disks, facts.Disks) &&
+			same(old.Partitions, facts.Partitions) {
 			return nil // sent again
 		}
 		if err := in.takesFacts(ctx, tx, tx.linkOf(bearer)); err != nil {
@@ -77,7 +78,7 @@ func (tx *nodeTx) linkOf(bearer string) admission.Link {
 	return admission.LinkUnknown
 }
 
-func sameDisks(a, b []map[string]nodetext.Identifier) bool {
+func same(a, b []map[string]nodetext.Identifier) bool {
 	return slices.EqualFunc(a, b, maps.Equal[map[string]nodetext.Identifier])
 }
 

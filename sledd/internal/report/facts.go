@@ -55,7 +55,8 @@ func (h *Hardware) add(text string) error {
 	once := map[string]*map[string]nodetext.Identifier{"kernel": &facts.Kernel, "cpu": &facts.CPU,
 		"memory":   &facts.Memory,
 		"firmware": &facts.Firmware, "dmi": &facts.DMI}
-	many := map[string]*[]map[string]nodetext.Identifier{"disk": &facts.Disks, "nic": &facts.NICs}
+	many := map[string]*[]map[string]nodetext.Identifier{"disk": &facts.Disks, "nic": &facts.NICs,
+		"partition": &facts.Partitions}
 	if place, known := once[line.Word]; known {
 		if *place != nil {
 			return fmt.Errorf("%s comes twice", line.Word)
@@ -67,12 +68,16 @@ func (h *Hardware) add(text string) error {
 	if !known {
 		return fmt.Errorf("unknown line %q", line.Word)
 	}
-	name, _ := line.Get("name")
+	key := "name"
+	if line.Word == "partition" {
+		key = "disk"
+	}
+	name, _ := line.Get(key)
 	if name == "" {
-		return fmt.Errorf("%s: name is missing", line.Word)
+		return fmt.Errorf("%s: %s is missing", line.Word, key)
 	}
 	if _, err := nodetext.ParseIdentifier(name); err != nil {
-		h.Dropped = append(h.Dropped, fmt.Sprintf("%s: name: %s", line.Word, err))
+		h.Dropped = append(h.Dropped, fmt.Sprintf("%s: %s: %s", line.Word, key, err))
 		return nil
 	}
 	*place = append(*place, h.values(line, fmt.Sprintf("%s %d", line.Word, len(*place)+1)))

@@ -47,7 +47,7 @@ func TestAcceptedHostileTextIsSafeToPrint(t *testing.T) {
 		if hardware, err := report.ParseFacts(c.Text); err == nil {
 			nodetexttest.Printable(t, c.Name, hardware.DroppedText(), "")
 			facts := hardware.Facts
-			maps := append(slices.Clone(facts.Disks), facts.NICs...)
+			maps := slices.Concat(facts.Disks, facts.NICs, facts.Partitions)
 			for _, values := range append(maps, facts.Kernel, facts.CPU, facts.Memory, facts.Firmware, facts.DMI) {
 				for key, value := range values {
 					nodetexttest.Printable(t, c.Name+" "+key, value.String(), "")
@@ -68,6 +68,7 @@ func TestUnacceptableFactsAreDroppedOneByOne(t *testing.T) {
 		dmi     int // facts that are left
 		disks   int
 	}{
+		"partitions":   {[]string{"partition 1 label", "partition 2 label", "partition 2 type", "partition: disk"}, 0, 1},
 		"escape":       {[]string{"dmi vendor", "dmi serial", "disk 1 serial"}, 1, 1},
 		"bidi":         {[]string{"dmi vendor", "dmi product", "dmi serial", "cpu model"}, 1, 0},
 		"newline":      {[]string{"dmi vendor", "dmi product", "dmi serial", "dmi bios", "kernel release"}, 0, 0},
@@ -80,8 +81,9 @@ func TestUnacceptableFactsAreDroppedOneByOne(t *testing.T) {
 		hardware, err := report.ParseFacts(vectors.Text(t, "report/hostile/accepted", "facts_"+name))
 		var dropped []string
 		for _, text := range hardware.Dropped {
-			what, _, _ := strings.Cut(strings.Replace(text, ": name: ", ": name\x00", 1), "\x00")
-			if !strings.HasSuffix(what, ": name") {
+			what, _, _ := strings.Cut(strings.NewReplacer(": name: ", ": name\x00", ": disk: ", ": disk\x00").Replace(text),
+				"\x00")
+			if what == text {
 				what, _, _ = strings.Cut(text, ": ")
 			}
 			dropped = append(dropped, what)

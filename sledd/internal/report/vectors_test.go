@@ -67,7 +67,7 @@ func TestFactsAreReadWhole(t *testing.T) {
 	facts := hardware.Facts
 	if err != nil || hardware.Uptime != 2.71 || hardware.Dropped != nil ||
 		facts.CPU["model"].String() != "AMD EPYC" || facts.Disks[0]["serial"].String() != "LAB-0001" ||
-		len(facts.NICs) != 1 {
+		len(facts.NICs) != 1 || len(facts.Partitions) != 2 || facts.Partitions[1]["label"].String() != "root a" {
 		t.Errorf("got %+v, %v", hardware, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -73,6 +74,16 @@ var functions = template.FuncMap{
 	"icon":   func() string { return iconPath },
 	"script": func() string { return scriptPath }, "times": wording.Times, "join": strings.Join,
 	"took": rollout.Took,
+	"size": size,
+}
+
+// size is that of a fact, which may be any text.
+func size(reported api.Identifier) string {
+	n, err := strconv.ParseInt(reported.String(), 10, 64)
+	if err != nil || n < 0 {
+		return reported.String()
+	}
+	return wording.Bytes(n)
 }
 
 // templates are the pages by the name of their view.

@@ -49,6 +49,8 @@ type facts struct {
 	DMI      map[string]string   `tfsdk:"dmi"`
 	Disks    []map[string]string `tfsdk:"disks"`
 	NICs     []map[string]string `tfsdk:"nics"`
+
+	Partitions []map[string]string `tfsdk:"partitions"`
 }
 
 func factsOf(f *api.Facts) facts {
@@ -56,7 +58,8 @@ func factsOf(f *api.Facts) facts {
 		return facts{}
 	}
 	return facts{Kernel: api.Strings(f.Kernel), CPU: api.Strings(f.CPU), Memory: api.Strings(f.Memory),
-		Firmware: api.Strings(f.Firmware), DMI: api.Strings(f.DMI), Disks: devices(f.Disks), NICs: devices(f.NICs)}
+		Firmware: api.Strings(f.Firmware), DMI: api.Strings(f.DMI), Disks: devices(f.Disks), NICs: devices(f.NICs),
+		Partitions: devices(f.Partitions)}
 }
 
 func devices(list []map[string]api.Identifier) []map[string]string {
@@ -115,7 +118,8 @@ func factsSchema() map[string]schema.Attribute {
 		attributes[name] = schema.MapAttribute{Computed: true, ElementType: types.StringType,
 			MarkdownDescription: what + ", as the machine reports it; null before it was seen."}
 	}
-	for name, what := range map[string]string{"disks": "Its disks", "nics": "Its network interfaces"} {
+	for name, what := range map[string]string{"disks": "Its disks", "nics": "Its network interfaces",
+		"partitions": "The partitions of its disks (`disk`, `number`, `label`, `uuid`, `bytes`, `type`)"} {
 		attributes[name] = schema.ListAttribute{Computed: true, ElementType: types.MapType{ElemType: types.StringType},
 			MarkdownDescription: what + ", as the machine reports it; null before it was seen."}
 	}

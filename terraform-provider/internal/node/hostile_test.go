@@ -4,6 +4,7 @@ package node
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/sled-fleet/sled/sledd/api"
@@ -20,8 +21,8 @@ func TestHostileTextIsCleaned(t *testing.T) {
 		s, f := observedOf(node), factsOf(node.Facts)
 		sleddtest.Printable(t, name+" reason", s.Reason.ValueString(), "")
 		sleddtest.Printable(t, name+" image", s.ObservedImage.ValueString(), "")
-		devices := append(append([]map[string]string{}, f.Disks...), f.NICs...)
-		if len(devices) != 3 {
+		devices := slices.Concat(f.Disks, f.NICs, f.Partitions)
+		if len(devices) != 4 {
 			t.Fatalf("%s: %d devices", name, len(devices))
 		}
 		for _, values := range append(devices, f.Kernel, f.CPU, f.Memory, f.Firmware, f.DMI) {

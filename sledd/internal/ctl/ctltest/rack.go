@@ -82,6 +82,8 @@ func Detailed() api.Node {
 			map[string]string{"name": "vdb", "serial": "LAB-1001", "bytes": "8589934592", "rotational": "0",
 				"temperature": "31"},
 		),
+		Partitions: nodetexttest.Devices(
+			map[string]string{"disk": "vda", "number": "2", "label": "root", "bytes": "2147483648", "type": "ext4"}),
 		NICs: nodetexttest.Devices(
 			map[string]string{"name": "eth0", "mac": n.MAC, "driver": "virtio_net", "link": "1"}),
 	}

@@ -79,6 +79,7 @@ func (p *Printer) facts(facts *api.Facts) {
 	p.Section("facts", rows)
 	keys := []string{"name", "bytes", "serial", "wwn", "path", "model", "rotational", "removable", "readonly"}
 	p.hardware("disks", facts.Disks, keys)
+	p.hardware("partitions", facts.Partitions, []string{"disk", "number", "label", "uuid", "bytes", "type"})
 	p.hardware("nics", facts.NICs, []string{"name", "mac", "driver", "link", "speed"})
 }
 
@@ -118,9 +119,14 @@ func (p *Printer) hardware(name string, things []map[string]api.Identifier, keys
 func hardwareRows(things []map[string]api.Identifier) [][2]string {
 	var rows [][2]string
 	for _, thing := range things {
-		rest := maps.Clone(thing)
+		rest, name := maps.Clone(thing), thing["name"].String()
 		delete(rest, "name")
-		rows = append(rows, [2]string{thing["name"].String(), wording.Facts(rest)})
+		if disk, of := thing["disk"]; of {
+			name = disk.String() + " " + thing["number"].String()
+			delete(rest, "disk")
+			delete(rest, "number")
+		}
+		rows = append(rows, [2]string{name, wording.Facts(rest)})
 	}
 	return rows
 }
