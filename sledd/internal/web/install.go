@@ -74,24 +74,41 @@ func (w *Web) imageForm(ask ask, given url.Values, shown form, node api.Node) (f
 		return shown, err
 	}
 	image := field{Kind: "select", Name: "image", Label: "Image", Value: given.Get("image"), Required: true}
+	holds, lead := api.DiskImage, "First you see which disk is wiped."
+	if partition := partitionOf(node); partition != "" {
+		holds = api.PartitionImage
+		lead = "Its binding is about partition " + partition + ": first you see what is lost in it. For another " +
+			"partition, or the whole disk, change the binding."
+	}
 	for _, one := range list.Items {
-		if one.Holds() == api.DiskImage && (one.Architecture == "" || one.Architecture == wording.Architecture(node)) {
+		if one.Holds() == holds && (one.Architecture == "" || one.Architecture == wording.Architecture(node)) {
 			image.Options = append(image.Options, one.Name)
 		}
 	}
 	if len(image.Options) == 0 {
-		shown.Lead = "No image is registered for this node."
+		shown.Lead = "No image of kind " + holds + " is registered for this node."
 		shown.Commands = []command{{"make and register images", "ansible-playbook sled.fleet.images"}}
+		if holds == api.PartitionImage {
+			shown.Commands = []command{{"register one", "sledctl image add --url URL --kind partition"}}
+		}
 		return shown, nil
 	}
 	keys := given.Get("keys")
 	if !given.Has("keys") && node.Binding != nil {
 		keys = strings.Join(node.Binding.AuthorizedKeys, "\n")
 	}
-	shown.Lead = "It waits in the Sled system, and starts at once. First you see which disk is wiped."
+	shown.Lead = "It waits in the Sled system, and starts at once. " + lead
 	shown.Fields = []field{image, keysField(keys, false)}
 	shown.Buttons = []button{{Act: "show", Text: "Show what is wiped"}}
 	return shown, nil
+}
+
+// partitionOf is the one that the binding of a node is about; empty: none.
+func partitionOf(n api.Node) string {
+	if n.Binding == nil {
+		return ""
+	}
+	return n.Binding.Partition
 }
 
 // outlookForm shows the outlook of sledd, and asks for the name of the node.
@@ -117,6 +134,10 @@ func (w *Web) outlookForm(ask ask, given url.Values, shown form, node api.Node) 
 	}
 	name := wording.NodeName(node)
 	shown.Lead = "Everything on this disk is lost at once."
+	if outlook.Partition != "" {
+		shown.Lead = "Everything in partition " + outlook.Partition + " of this disk is lost at once. The rest of the disk " +
+			"stays as it is."
+	}
 	shown.Fields = []field{
 		{Kind: "hidden", Name: "image", Value: given.Get("image")}, {Kind: "hidden", Name: "keys", Value: given.Get("keys")},
 		{Kind: "hidden", Name: "generation", Value: strconv.FormatInt(bound.Generation, 10)},
