@@ -17,7 +17,11 @@ import (
 )
 
 func main() {
-	if err := command().ExecuteContext(context.Background()); err != nil {
+	// Signals end a rack with its programs. Without them, a machine that only waits for its button would be a deadlock.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := command().ExecuteContext(ctx)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "sled-double:", err)
 		os.Exit(1)
 	}
@@ -72,9 +76,7 @@ func rack() *cobra.Command {
 				return fmt.Errorf("rack: %w", err)
 			}
 			one.Dir, one.Certificate = words[0], pair
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM) // its programs end with it
-			defer stop()
-			return one.Run(ctx, func(bmcs int) { //nolint:wrapcheck // clear enough
+			return one.Run(cmd.Context(), func(bmcs int) { //nolint:wrapcheck // clear enough
 				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%d BMCs listen\n", bmcs)
 			})
 		},

@@ -101,6 +101,23 @@ func TestFailsSoManyTimes(t *testing.T) {
 	await(t, s, api.Operational)
 }
 
+func TestHoldsAStep(t *testing.T) {
+	s := fleet(t)
+	dir := t.TempDir()
+	hold := filepath.Join(dir, strings.ReplaceAll(sleddtest.MAC(1), ":", "-")+".hold")
+	if err := os.WriteFile(hold, []byte("write"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	machine(t, s, dir, "")
+	await(t, s, api.Writing)
+	time.Sleep(100 * time.Millisecond) // five times what a step takes
+	await(t, s, api.Writing)
+	if err := os.Remove(hold); err != nil {
+		t.Fatal(err)
+	}
+	await(t, s, api.Operational)
+}
+
 func TestHangsAtKexec(t *testing.T) {
 	s := fleet(t)
 	dir := t.TempDir()

@@ -162,6 +162,9 @@ func (n *node) results(ctx context.Context, step operand.Line, fails bool) ([]op
 		return n.job(ctx, step)
 	case "start":
 		return nil, n.takeTicket(ctx, step.Map())
+	case "rescue":
+		detail, err := rescued()
+		return []operand.Pair{{Key: "detail", Value: detail}}, err
 	case "capture":
 		return []operand.Pair{{Key: "detail", Value: "packed"},
 			{Key: "digest", Value: "sha256:" + strings.Repeat("5e", 32)},
@@ -188,6 +191,9 @@ func (n *node) work(ctx context.Context, p plan.Plan, number int) error {
 	}
 	for begin := time.Now(); ; {
 		left := whole - time.Since(begin)
+		if n.read("hold") == verb {
+			left = max(left, whole/parts)
+		}
 		if left <= 0 {
 			break
 		}

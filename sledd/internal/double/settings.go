@@ -20,7 +20,7 @@ import (
 )
 
 // Settings of one double: DIR/defaults.yaml, then DIR/<mac>.yaml; the latter's values win. Both may
-// be missing, except that the server is required.
+// be missing, except that the server is required. A step whose verb is in DIR/<mac>.hold ends when that file is gone.
 type Settings struct {
 	Server string `json:"server"` // base URLs of sledd, joined by commas
 	CA     string `json:"ca"`     // PEM file; empty: the system's

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"path"
+	"strings"
 
 	"golang.org/x/crypto/ssh"
 
@@ -73,6 +74,19 @@ func (n *node) publicKey() ([]operand.Pair, error) {
 	public := key.PublicKey()
 	return []operand.Pair{{Key: "host_key",
 		Value: public.Type() + " " + base64.StdEncoding.EncodeToString(public.Marshal())}}, nil
+}
+
+// rescued is where the SSH server of a rescue is, and its host key, as reports have them. Nobody answers there.
+func rescued() (string, error) {
+	public, _, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return "", fmt.Errorf("rescue: %w", err)
+	}
+	key, err := ssh.NewPublicKey(public)
+	if err != nil {
+		return "", fmt.Errorf("rescue: %w", err)
+	}
+	return "10.0.0.1 " + strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))), nil
 }
 
 // serveSSH answers until it is stopped.
