@@ -327,6 +327,9 @@ test-collection-lab: archive ## the collection from its archive images a machine
 test-boot-server:
 	tools/as-root molecule/run boot_server
 
+test-upgrade: build provider-here build/bin/sled-double ## a boot server upgraded, and back by itself on failure
+	tools/as-root molecule/run upgrade
+
 test-ipxe: build/ipxe/ipxe.deb ## autoexec.ipxe on UEFI machines of two NICs
 	tools/as-root unshare --net --pid --fork --kill-child --mount-proc ipxe/test/autoexec build/ipxe
 
@@ -400,7 +403,7 @@ clean: ## remove build/
 	rm -rf build 2>/dev/null || tools/as-root rm -rf build
 
 FORCE:
-.PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-job-cuts test-data-disks test-dashboard test-lvm test-release check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
+.PHONY: help demo demo-down test test-loaders test-selector test-keep test-erase test-flags test-job-cuts test-data-disks test-dashboard test-lvm test-release test-upgrade check lint lint-go lint-c lint-shell lint-ansible lint-python lint-terraform lint-generated lint-prose lint-commits lint-sizes unit unit-go unit-c unit-shell \
 	unit-python setup build provider provider-here install-provider archive release initrd initrd-arm64 collection generate programs check-program test-readers fuzz-differential test-age test-hostile test-flood test-go test-terraform test-c test-images test-foreign test-multicast test-api \
 	test-initrd test-ipxe test-dhcp test-power test-collection test-collection-lab test-rollout test-web test-interruptions test-bmcs test-arm64 test-boot-server test-matrix test-lab lab-down test-faults test-power-cuts bench-write bench-pack bench-wipe bench-terraform \
 	bench-multicast bench-rollout bench-run bench-scale soak pictures audit requirements clean FORCE
