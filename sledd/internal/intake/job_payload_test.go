@@ -78,6 +78,16 @@ var payloadEnds = []struct {
 		api.JobDone, "node", "", 0},
 	{"the machine comes back too early", "http", func(r *recorded, _ string) error { r.boot(); return nil },
 		api.JobLost, "node", "the node restarted before its payload had confirmed by http", -1},
+	{"the machine is switched off and on too early", "http", func(r *recorded, _ string) error {
+		r.prints("no memory\n")
+		r.after(time.Second)
+		r.decide(admission.Expect{For: 15 * time.Minute, By: "power", Reset: true})
+		r.after(time.Second)
+		r.prints("the firmware\n")
+		r.boot()
+		return nil
+	}, api.JobLost, "node", "the node restarted before its payload had confirmed by http; " +
+		"its console ends: payload: up | no memory", -1},
 	{"its time is over", "console", func(r *recorded, _ string) error {
 		r.after(59 * time.Second)
 		r.awaits(1)

@@ -128,8 +128,9 @@ func (tx *nodeTx) endPayload(state api.JobState, by, reason string, exit int) {
 
 // payloadCameBack ends the job of a payload whose machine has started again.
 func (tx *nodeTx) payloadCameBack() {
-	if confirm := tx.Job().Confirm; confirm != api.ConfirmNone {
-		tx.endPayload(api.JobLost, "node", "the node restarted before its payload had confirmed by "+confirm, 0)
+	if job := tx.Job(); job.Confirm != api.ConfirmNone {
+		tx.endPayload(api.JobLost, "node", "the node restarted before its payload had confirmed by "+job.Confirm+
+			tx.wordsBeforeReset(job.Started), 0)
 		return
 	}
 	tx.endPayload(api.JobDone, "node", "", 0)

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"path"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -74,16 +73,7 @@ var functions = template.FuncMap{
 	"icon":   func() string { return iconPath },
 	"script": func() string { return scriptPath }, "times": wording.Times, "join": strings.Join,
 	"took": rollout.Took,
-	"size": size,
-}
-
-// size is that of a fact, which may be any text.
-func size(reported api.Identifier) string {
-	n, err := strconv.ParseInt(reported.String(), 10, 64)
-	if err != nil || n < 0 {
-		return reported.String()
-	}
-	return wording.Bytes(n)
+	"size": func(fact api.Identifier) string { return wording.Size(fact.String()) },
 }
 
 // templates are the pages by the name of their view.

@@ -81,10 +81,19 @@ func Facts(values map[string]api.Identifier) string {
 
 // Fact returns a fact as it was reported; a byte count also in a readable unit.
 func Fact(key, value string) string {
-	if n, err := strconv.ParseInt(value, 10, 64); key == "bytes" && err == nil {
-		return fmt.Sprintf("%s (%s)", value, Bytes(n))
+	if size := Size(value); key == "bytes" && size != value {
+		return fmt.Sprintf("%s (%s)", value, size)
 	}
 	return value
+}
+
+// Size returns a reported byte count in a readable unit; any other text as it is.
+func Size(value string) string {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 {
+		return value
+	}
+	return Bytes(n)
 }
 
 // Phase returns a phase, also of a node that was never observed.
