@@ -183,7 +183,7 @@ pictures: ## paint the dashboard for docs/screenshots
 # Those joined by + run side by side, the next when one ends: first what fails soon; then the lab and all else that waits
 # for machines and disks, the long ones first, because each fills the pauses of the others.
 TESTS := lint+unit-python+initrd+test-go+test-c+test-hostile+test-readers \
-	test-lab+test-images+test-boot-server+test-rollout+test-web+test-terraform+test-power+test-initrd+test-ipxe+test-dhcp+test-api
+	test-lab+test-initrd+test-images+test-boot-server+test-rollout+test-web+test-terraform+test-power+test-ipxe+test-dhcp+test-api
 
 # The race detector makes it ten times as long. It has nothing to find in these, which start no goroutine: packages, and
 # tests of sledctl that print much.
