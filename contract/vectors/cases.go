@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-//go:embed admission plan report signing/ok signing/bad
+//go:embed admission network plan report signing/ok signing/bad
 var tables embed.FS
 
 var escape = regexp.MustCompile(`\\(x[0-9a-f]{2}|.)`)

@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 TABLES = sorted(
     str(path.relative_to(HERE))
-    for folder in ("admission", "multicast", "plan", "report", "signing")
+    for folder in ("admission", "multicast", "network", "plan", "report", "signing")
     for path in (HERE / folder).rglob("*")
     if path.is_file() and not path.suffix
 )
