@@ -79,10 +79,11 @@ def _ensure_node(client: Client, options: Json, check: bool) -> Json:
     for name in ("mac", "name"):
         if name not in spec:
             raise SledError(f"node {want.get('name') or want.get('mac')} is not declared yet: set its {name}")
+    revision = int(stored["revision"]) if stored and declared and have != spec else 0
+    if have != spec and isinstance(spec.get("network"), dict):  # sledd stores its canonical form: meanings are compared
+        spec["network"] = client.put("nodes", spec["mac"], spec, revision, dry_run(True))["network"]
     if have != spec:
-        stored = client.put(
-            "nodes", spec["mac"], spec, stored["revision"] if stored and declared else 0, dry_run(check)
-        )
+        stored = client.put("nodes", spec["mac"], spec, revision, dry_run(check))
     return outcome("node", {**(stored or {}), **spec}, have, spec)
 
 

@@ -186,7 +186,7 @@ NODE_OPTIONS = {
         },
     },
     "boot_order": {"type": "str", "choices": ["keep", "disk", "network"]},
-    "network": {"type": "str", "choices": ["image", "dhcp"]},
+    "network": {"type": "raw"},
     "admission": {"type": "str", "choices": ["open", "expected", "proven", "attested"]},
     "bmc": {
         "type": "dict",

@@ -93,11 +93,10 @@ options:
     choices: [keep, disk, network]
   network:
     description: >-
-      Network of the installed system. image is what the image brings. dhcp is DHCP on the interface that booted, in
-      place of all that the image has. A change takes effect with the next image. If it is absent, sledd uses
-      V(image).
-    type: str
-    choices: [image, dhcp]
+      Network of the installed system. image is what the image brings. dhcp is DHCP on the interface that booted. A
+      mapping declares interfaces, in a subset of the language of netplan. Both are in place of all that the image
+      has. A change takes effect with the next image. If it is absent, sledd uses V(image).
+    type: raw
   admission:
     description: >-
       Least level at which a machine is admitted as the node. The site or the binding may require a higher one. If

@@ -154,6 +154,17 @@ func (c *Client) NodeDisks(ctx context.Context, node, match string, keep []strin
 	return disks, err
 }
 
+// NodeNetwork reads the files that the declared network of a node is rendered to.
+func (c *Client) NodeNetwork(ctx context.Context, node string) (RenderedNetwork, error) {
+	var rendered RenderedNetwork
+	address, err := path("nodes", node)
+	if err != nil {
+		return rendered, err
+	}
+	err = c.call(ctx, request{method: http.MethodGet, path: address + "/network"}, &rendered)
+	return rendered, err
+}
+
 // ForgetDisk forgets a disk of a node that is missing in its newest boot, named by serial:, wwn: or path:.
 func (c *Client) ForgetDisk(ctx context.Context, node, disk string) error {
 	address, err := path("nodes", node)

@@ -42,9 +42,6 @@ type ReplaceSpec struct {
 // KeepBootOrder leaves the boot order unchanged; the default.
 const KeepBootOrder = "keep"
 
-// ImageNetwork leaves the network of the installed system to the image; the default.
-const ImageNetwork = "image"
-
 // OtherBootOrder is the boot order that the installed system reported, if it differs from the declared one; else empty.
 func (n Node) OtherBootOrder() string {
 	if n.Status.OS == nil || n.BootOrder == "" || n.BootOrder == KeepBootOrder {
@@ -201,7 +198,7 @@ type Event struct {
 	Time       time.Time  `json:"time"`
 	MAC        string     `json:"mac"`
 	Name       string     `json:"name,omitempty" doc:"Name of the node then"`
-	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,flood,upload,disk,hold,job,release,abort"`
+	Kind       string     `json:"kind" enum:"declare,replace,bind,unbind,power,entry,fallback,lost,rescue,facts,plan,begin,end,image,operational,bootorder,log,lastwords,delete,expect,ack,claim,admit,refuse,leave,void,rival,link,window,boots,seed,flood,upload,disk,network,hold,job,release,abort"`
 	Generation int64      `json:"generation,omitempty"`
 	Run        int64      `json:"run,omitempty" doc:"Number of the plan, of the kinds plan, begin and end"`
 	Detour     string     `json:"detour,omitempty" doc:"What a plan interrupts the binding for, as in the status of the node"`

@@ -189,7 +189,7 @@ type NodeSpec struct {
 	KeepDisks    []string          `json:"keep_disks,omitempty" doc:"Selectors of disks that are never written." maxItems:"16" nullable:"false"`
 	DataDisks    []DataDisk        `json:"data_disks,omitempty" doc:"Disks whose data survives images. No image writes them. A blank one gets a partition, a filesystem and a mount point with the next image; one with other content is refused. A tear-down empties them. A change takes effect with the next image." maxItems:"16" nullable:"false"`
 	BootOrder    string            `json:"boot_order,omitempty" doc:"What UEFI firmware boots first; keep leaves it unchanged. It is set whenever the node is imaged, and compared with what its system reports then. A change takes effect with the next image. Default: keep." enum:"keep,disk,network"`
-	Network      string            `json:"network,omitempty" doc:"Network of the installed system. image is what the image brings. dhcp is DHCP on the interface that booted, in place of all that the image has. A change takes effect with the next image. Default: image." enum:"image,dhcp"`
+	Network      Network           `json:"network,omitempty" doc:"Network of the installed system. image is what the image brings. dhcp is DHCP on the interface that booted. A mapping declares interfaces, in a subset of the language of netplan. Both are in place of all that the image has. A change takes effect with the next image. Default: image."`
 	Admission    string            `json:"admission,omitempty" doc:"Least level at which a machine is admitted as the node. The site or the binding may require a higher one. Default: open." enum:"open,expected,proven,attested"`
 	BMC          *BMC              `json:"bmc,omitempty" doc:"Address of its power control. The playbooks have the credentials."`
 	Labels       map[string]string `json:"labels,omitempty" doc:"Labels for selection, free to choose." maxProperties:"64"`
@@ -258,6 +258,11 @@ type Payload struct {
 	Confirm   string `json:"confirm,omitempty" doc:"How it reports that it runs: it requests the URL of the confirmation, its console shows console, or none, which ends in phase unconfirmed." enum:"none,http,console"`
 	Console   string `json:"console,omitempty" doc:"Text on the recorded console that confirms, for confirm console." maxLength:"256" example:"Pass:  1"`
 	Timeout   int64  `json:"timeout,omitempty" doc:"Seconds from the start to the confirmation. Default: 300." minimum:"10" maximum:"86400"`
+}
+
+// NetworkWords returns what a Network is that is no document; the default is image.
+func NetworkWords() []Network {
+	return []Network{"image", "dhcp"}
 }
 
 // SameDesired reports whether two bindings of a node leave its disk alike: a change from one to the other raises no

@@ -15,8 +15,8 @@ const internal = "github.com/sled-fleet/sled/sledd/internal/"
 
 // floors lists every package from the ground up: each may import only those of floors below its own.
 var floors = [][]string{
-	{"archtest", "disk", "gate", "key", "limit", "mac", "nodetext", "operand", "origin", "quirk", "refusal", "seal",
-		"store"},
+	{"archtest", "disk", "gate", "key", "limit", "mac", "netplan", "nodetext", "operand", "origin", "quirk", "refusal",
+		"seal", "store"},
 	{"boot", "capacity", "mirror", "nodetext/nodetexttest", "plan", "rollout", "store/storetest", "token"},
 	{"admission", "wording"},
 	{"audit", "console", "ctl/show", "erasure", "events", "report"},

@@ -44,6 +44,7 @@ var fleetLines = []struct {
 	{"node get NODE0", exitDone}, {"node get NODE1", exitDone}, {"node get NODE4", exitDone}, {"node get NODE5", exitDone},
 	{"node get NODE10", exitDone}, {"node get NODE13", exitDone}, {"node get NODE14", exitDone},
 	{"node get 52:54:00:77:00:27", exitDone}, {"node disks NODE20 --match serial:S64GNE0R9000200", exitDone},
+	{"node network NODE20", exitDone},
 	{"binding list", exitDone}, {"binding list --drift", exitDone}, {"binding get NODE1", exitDone},
 	{"image list", exitDone}, {"image get IMAGE", exitDone}, {"operator list", exitDone},
 	{"rollout list", exitDone}, {"rollout get reimage-1", exitDone}, {"rollout report reimage-1", exitDone},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,7 +47,7 @@ func (a *app) nodeCommand() *cobra.Command {
 		"Deletes declaration, facts, log and events of nodes. A node with a binding is\nrefused: delete the binding first. "+
 			"The command asks before it deletes, on a\nterminal and without --yes.")
 	return group("node", "Declare and inspect nodes", r.listCommand(a), r.getCommand(a), a.nodeDisksCommand(),
-		a.nodeForgetDiskCommand(),
+		a.nodeForgetDiskCommand(), a.nodeNetworkCommand(),
 		a.nodeApplyCommand(r), a.nodeReplaceCommand(r), remove)
 }
 
@@ -94,7 +95,7 @@ accept a discovered node, set its name.`,
 			if f.file != "" {
 				return a.applyNodeFile(cmd.Context(), client, r, f.file)
 			}
-			node, err := f.apply(cmd, client, args[0])
+			node, err := f.apply(a, cmd, client, args[0])
 			if err != nil {
 				return err
 			}
@@ -133,7 +134,7 @@ func (a *app) applyNodeFile(ctx context.Context, client *api.Client, r *resource
 }
 
 // apply reads the declaration, applies the flags and writes it back. It fails if the declaration changed meanwhile.
-func (f *nodeFlags) apply(cmd *cobra.Command, client *api.Client, name string) (api.Node, error) {
+func (f *nodeFlags) apply(a *app, cmd *cobra.Command, client *api.Client, name string) (api.Node, error) {
 	node, err := client.Node(cmd.Context(), name)
 	if err != nil && !api.IsNotFound(err) {
 		return node, err
@@ -143,7 +144,7 @@ func (f *nodeFlags) apply(cmd *cobra.Command, client *api.Client, name string) (
 			return node, err
 		}
 	}
-	if err := f.change(cmd, &node.NodeSpec); err != nil {
+	if err := f.change(a, cmd, &node.NodeSpec); err != nil {
 		return node, err
 	}
 	if node.Name == "" {
@@ -175,10 +176,17 @@ func (f *nodeFlags) fresh(name string) (api.NodeSpec, error) {
 	return api.NodeSpec{MAC: address, Name: name}, nil
 }
 
-func (f *nodeFlags) change(cmd *cobra.Command, spec *api.NodeSpec) error {
+func (f *nodeFlags) change(a *app, cmd *cobra.Command, spec *api.NodeSpec) error {
 	changed := cmd.Flags().Changed
 	if err := f.attributes.set(spec); err != nil {
 		return err
+	}
+	if text := spec.Network; changed("network") && text != "" && !slices.Contains(api.NetworkWords(), text) {
+		declared, err := readNetwork(a, string(text))
+		if err != nil {
+			return err
+		}
+		spec.Network = declared
 	}
 	if changed("name") {
 		spec.Name = f.name

@@ -17,7 +17,7 @@ func (f *Fleet) Dry() *Fleet {
 	db := *f.DB
 	db.Store, db.Kexec = store.Dry{Store: f.Store}, nil
 	return &Fleet{DB: &db, ImageURLs: f.ImageURLs, UploadURL: f.UploadURL, Quirks: f.Quirks, Multicast: f.Multicast,
-		Recorded: f.Recorded, dry: true}
+		Recorded: f.Recorded, Generator: f.Generator, dry: true}
 }
 
 // kinds are the records of nodes that a bulk request is about: facts, where an outlook or a payload needs them.

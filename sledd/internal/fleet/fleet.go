@@ -22,6 +22,7 @@ type Fleet struct {
 	ImageURLs []string    // bases that nodes fetch images from; with UploadURL, disks can be captured
 	UploadURL string      // base that nodes put captured images to
 	Quirks    *quirk.List // machines that are not started by kexec; nil: none
+	Generator string      // of netplan; empty: that of Debian
 	Multicast bool        // a sender sends images to many nodes at once
 	// Recorded reports whether the console of a machine is recorded; nil: none is.
 	Recorded func(mac string) bool

@@ -40,8 +40,15 @@ func (f *Fleet) PutNode(ctx context.Context, reference string, spec api.NodeSpec
 	if err := checkNode(reference, spec); err != nil {
 		return api.Node{}, err
 	}
+	if err := checkNetwork(&spec); err != nil {
+		return api.Node{}, err
+	}
+	rendered, err := f.rendered(ctx, spec)
+	if err != nil {
+		return api.Node{}, err
+	}
 	var node api.Node
-	err := nodetx.Retry(ctx, func(ctx context.Context) error {
+	err = nodetx.Retry(ctx, func(ctx context.Context) error {
 		var holder nodetx.Slot[[]byte]
 		tx, err := f.load(ctx, spec.MAC, nodetx.NameHolder(spec.Name), nodetx.MACHolder(spec.MAC, &holder))
 		if err != nil {
@@ -52,6 +59,9 @@ func (f *Fleet) PutNode(ctx context.Context, reference string, spec api.NodeSpec
 		}
 		units, err := tx.takeAll(ctx, spec, &holder)
 		if err != nil {
+			return err
+		}
+		if err := tx.takeNetwork(ctx, spec, rendered); err != nil {
 			return err
 		}
 		if err := tx.declare(spec); err != nil {
@@ -160,6 +170,9 @@ func (f *Fleet) DeleteNode(ctx context.Context, reference string, wanted nodetx.
 			tx.Writes.Delete(key.Names + tx.Node().Name)
 			for _, further := range tx.Node().MACs {
 				tx.Drop(further)
+			}
+			if err := tx.dropNetwork(); err != nil {
+				return err
 			}
 		}
 		tx.Forget()

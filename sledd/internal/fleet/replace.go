@@ -49,7 +49,7 @@ func (f *Fleet) ReplaceNode(ctx context.Context, reference string, spec api.Repl
 		if err := r.check(ctx, reference, wanted); err != nil {
 			return err
 		}
-		if err := r.make(); err != nil {
+		if err := r.make(ctx); err != nil {
 			return err
 		}
 		revision, err := r.commit(ctx)
@@ -137,7 +137,7 @@ func (r *replacement) running(ctx context.Context) (string, error) {
 }
 
 // make moves the records in the views of both MACs.
-func (r *replacement) make() error {
+func (r *replacement) make(ctx context.Context) error {
 	old, fresh := r.old, r.fresh
 	// The generation of a MAC never decreases, also not that of the new one.
 	ahead := max(0, fresh.Status().Generation-old.Status().Generation)
@@ -159,8 +159,11 @@ func (r *replacement) make() error {
 		now.Missing = append(now.Missing, before.MissingIn(now)...)
 		fresh.Writes.Put(nodetx.KeyOf(nodetx.Facts, fresh.MAC), nodetx.Encode(*now))
 	}
-	fresh.Declare(r.moveMACs())
-	spec := fresh.Node()
+	spec := r.moveMACs()
+	if err := r.moveNetwork(ctx, &spec); err != nil {
+		return err
+	}
+	fresh.Declare(spec)
 	fresh.Writes.Unchanged(key.Names+spec.Name, r.name)
 	fresh.Writes.Put(key.Names+spec.Name, []byte(fresh.MAC))
 	fresh.AddEvent(api.Event{Kind: "replace", Generation: fresh.Generation(),

@@ -33,16 +33,31 @@ func (tx *nodeTx) bootOf(claim string) string {
 
 // refusePlan notes that the node gets no plan, once for each reason. Every poll tries again.
 func (tx *nodeTx) refusePlan(generation int64, why *plan.DiskError) {
+	if tx.failPlan(generation, api.CodeDisk, why) {
+		tx.Writes.Put(key.Logs+tx.MAC, []byte(tx.disksText(why)))
+		tx.AddEvent(api.Event{Kind: "disk", Generation: generation, BootID: tx.Status().BootID, Code: api.CodeDisk,
+			Detail: tx.Status().Reason})
+	}
+}
+
+// refuseNetwork notes likewise that the machine lacks interfaces of its declared network.
+func (tx *nodeTx) refuseNetwork(generation int64, why *plan.NetworkError) {
+	if tx.failPlan(generation, api.CodeNotSupported, why) {
+		tx.AddEvent(api.Event{Kind: "network", Generation: generation, BootID: tx.Status().BootID, Code: api.CodeNotSupported,
+			Detail: tx.Status().Reason})
+	}
+}
+
+// failPlan enters the phase failed; false: the node has failed for that reason already.
+func (tx *nodeTx) failPlan(generation int64, code int, why error) bool {
 	status, reason := tx.Status(), nodetext.Clean(why.Error())
 	if status.Phase == api.Failed && status.Generation == generation && status.Reason == reason {
-		return
+		return false
 	}
 	tx.Enter(api.Failed)
-	status.Generation, status.Code, status.Reason, status.Detail = generation, api.CodeDisk, reason, api.Prose{}
+	status.Generation, status.Code, status.Reason, status.Detail = generation, code, reason, api.Prose{}
 	status.Step, status.Steps, status.Verb, status.Progress = 0, 0, "", nil
-	tx.Writes.Put(key.Logs+tx.MAC, []byte(tx.disksText(why)))
-	tx.AddEvent(api.Event{Kind: "disk", Generation: generation, BootID: status.BootID, Code: api.CodeDisk,
-		Detail: reason})
+	return true
 }
 
 // disksText is the log of a plan that was refused: each disk, and why it was not chosen.

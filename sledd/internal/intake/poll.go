@@ -206,6 +206,10 @@ func (in *Intake) issuePlan(ctx context.Context, tx *nodeTx, wanted plan.Request
 		tx.refusePlan(wanted.Generation, refused)
 		return nil
 	}
+	if refused, is := errors.AsType[*plan.NetworkError](err); is {
+		tx.refuseNetwork(wanted.Generation, refused)
+		return nil
+	}
 	if errors.Is(err, plan.ErrNoFacts) { // they are sent again until they arrive
 		return nil
 	}

@@ -25,7 +25,7 @@ import (
 // boot token that got it first may request it again until the generation is operational: the
 // response may have been lost on the way. It is the same one then.
 func (in *Intake) Seed(ctx context.Context, address, bearer string) (seed []byte, renewed string, err error) {
-	err = in.update(ctx, address, []nodetx.Want{nodetx.Events(recent)}, func(tx *nodeTx) error {
+	err = in.update(ctx, address, []nodetx.Want{nodetx.Events(recent), nodetx.Network}, func(tx *nodeTx) error {
 		record, err := tx.authenticate(bearer, token.Boot, current)
 		if err != nil {
 			return err
@@ -104,9 +104,7 @@ func (in *Intake) pack(tx *nodeTx, text string, issued time.Time) ([]byte, error
 	if len(tx.Binding().AuthorizedKeys) > 0 {
 		files = append(files, file{"authorized_keys", strings.Join(tx.Binding().AuthorizedKeys, "\n") + "\n"})
 	}
-	if network := tx.Node().Network; network != "" && network != api.ImageNetwork {
-		files = append(files, file{"network", network + "\n"})
-	}
+	files = append(files, networkFiles(tx)...)
 	userData, err := in.DB.UserData(tx.Binding())
 	if err != nil {
 		return nil, err
@@ -115,6 +113,30 @@ func (in *Intake) pack(tx *nodeTx, text string, issued time.Time) ([]byte, error
 		files = append(files, file{"user-data", userData})
 	}
 	return archive("seed of "+tx.MAC, files, issued)
+}
+
+// networkFiles are those of the network of the installed system: what it is, and where it is a document, its files for
+// each kind of image, below a folder that is named by the kind.
+func networkFiles(tx *nodeTx) (files []file) {
+	declared := tx.Node().Network
+	if declared == "" || declared == api.ImageNetwork {
+		return nil
+	}
+	rendered := tx.Network()
+	if !declared.Declared() || rendered == nil {
+		return []file{{"network", string(declared) + "\n"}}
+	}
+	files = append(files, file{"network", "declared\n"})
+	for _, kind := range []struct {
+		name  string
+		files []api.NetworkFile
+	}{{"networkd", rendered.Networkd}, {"manager", rendered.Manager},
+		{"netplan-networkd", rendered.NetplanNetworkd}, {"netplan-manager", rendered.NetplanManager}} {
+		for _, one := range kind.files {
+			files = append(files, file{kind.name + one.Path, one.Content})
+		}
+	}
+	return files
 }
 
 type file struct{ name, content string }

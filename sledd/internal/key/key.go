@@ -30,6 +30,10 @@ const (
 	ErasureHead = Root + "erasure-head"
 	// MACs are those of further interfaces that nodes boot from.
 	MACs = Root + "macs/"
+	// Networks are the networks of nodes that declare a document, rendered.
+	Networks = Root + "networks/"
+	// Addresses are those that these documents give to nodes.
+	Addresses = Root + "addresses/"
 	// Logins of browsers, by the SHA-256 of their cookies.
 	Logins = Root + "logins/"
 	// Admissions of nodes: claims, incumbents, windows.

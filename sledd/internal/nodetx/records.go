@@ -29,6 +29,7 @@ const (
 	AdmissionOf
 	Facts
 	Log
+	Network
 )
 
 // Core is the records that decide about a node: a commit requires that none of them has changed since.
@@ -37,7 +38,8 @@ var Core = []Kind{Node, Status, BindingOf, Tokens, KexecsOf, DetourOf, Admission
 // prefixes of the records' keys. This and slot list all records.
 var prefixes = map[Kind]string{Node: key.Nodes, Status: key.Status, BindingOf: key.Bindings, Tokens: key.Tokens,
 	KexecsOf: key.Kexecs,
-	DetourOf: key.Detours, AdmissionOf: key.Admissions, Facts: key.Facts, Log: key.Logs}
+	DetourOf: key.Detours, AdmissionOf: key.Admissions, Facts: key.Facts, Log: key.Logs,
+	Network: key.Networks}
 
 // KeyOf returns the key of a record.
 func KeyOf(kind Kind, mac string) string { return prefixes[kind] + mac }
@@ -53,6 +55,7 @@ type records struct {
 	admission Slot[admission.State]
 	facts     Slot[api.Facts]
 	log       Slot[[]byte]
+	network   Slot[api.RenderedNetwork]
 
 	image  Slot[StoredImage]
 	holder Slot[[]byte]
@@ -89,6 +92,8 @@ func (r *records) slot(kind Kind) record {
 		return &r.facts
 	case Log:
 		return &r.log
+	case Network:
+		return &r.network
 	}
 	panic(fmt.Sprintf("nodetx: no kind of record %d", kind))
 }

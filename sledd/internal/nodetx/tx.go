@@ -79,6 +79,9 @@ func (tx *Tx) Facts() *api.Facts { return tx.facts.Get() }
 // Log returns the newest log of the node; nil when there is none.
 func (tx *Tx) Log() *[]byte { return tx.log.Get() }
 
+// Network returns the node's network as it was rendered; nil when none is declared.
+func (tx *Tx) Network() *api.RenderedNetwork { return tx.network.Get() }
+
 // Image returns the image that the unit was loaded with; nil when it does not exist.
 func (tx *Tx) Image() *api.Image {
 	stored := tx.image.Get()

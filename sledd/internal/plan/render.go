@@ -66,6 +66,9 @@ func Render(r Request) (Plan, error) {
 		if err != nil {
 			return Plan{}, &DiskError{p.Disk(), err}
 		}
+		if err := p.checkNetwork(r.Node, r.Facts); err != nil {
+			return Plan{}, err
+		}
 		p = pinned.withoutErased(r.Erased, table)
 		p.watch(r.Site.Watchdog)
 		p.stamp(r.Known, r.Stamp)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
@@ -40,7 +41,17 @@ func NewAPI(mux *http.ServeMux) huma.API {
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", Description: "Token of an operator with role read, operate or admin"},
 	}
+	config.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[api.Network](), reflect.TypeFor[networkForm]())
 	return humago.New(mux, config)
+}
+
+// networkForm describes api.Network in the document. It checks nothing: package network does, by the names of keys.
+type networkForm struct{}
+
+// Schema implements huma.SchemaProvider.
+func (networkForm) Schema(huma.Registry) *huma.Schema {
+	words := map[string]any{"type": "string", "enum": api.NetworkWords()}
+	return &huma.Schema{Extensions: map[string]any{"oneOf": []any{words, map[string]any{"type": "object"}}}}
 }
 
 // operatorAPI registers all operations.

@@ -139,6 +139,12 @@ func (o operations) nodes() {
 		return nil, o.fleet(in.Dry).DeleteNode(ctx, in.Node, in.wanted())
 	})
 	o.nodeDisks()
+	register(o, api.Read, operation("get-node-network", http.MethodGet, "/nodes/{node}/network",
+		"Show the files that the declared network of a node is rendered to"),
+		func(ctx context.Context, in *NodePath) (*answer[api.RenderedNetwork], error) {
+			rendered, err := o.Fleet.Network(ctx, in.Node)
+			return &answer[api.RenderedNetwork]{rendered}, err
+		})
 	o.replaceNode()
 	o.rescues()
 	o.admissions()

@@ -13,7 +13,7 @@ type Node struct {
 	KeepDisks    types.List   `tfsdk:"keep_disks"`
 	DataDisks    types.List   `tfsdk:"data_disks"`
 	BootOrder    types.String `tfsdk:"boot_order"`
-	Network      types.String `tfsdk:"network"`
+	Network      Document     `tfsdk:"network"`
 	Admission    types.String `tfsdk:"admission"`
 }
 

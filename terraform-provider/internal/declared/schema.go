@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	data "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -53,6 +54,9 @@ func inResource(a attribute.Attribute) schema.Attribute {
 		return schema.ListNestedAttribute{Required: required, Optional: optional, Computed: computed,
 			MarkdownDescription: text, NestedObject: schema.NestedAttributeObject{Attributes: Schema(a.Fields)},
 			Validators: []validator.List{listvalidator.SizeAtMost(most), listvalidator.NoNullValues()}}
+	case "document":
+		return schema.StringAttribute{Required: required, Optional: optional, Computed: computed,
+			MarkdownDescription: text, CustomType: DocumentType{}, PlanModifiers: []planmodifier.String{meaning{}}}
 	case "object":
 		return schema.SingleNestedAttribute{Required: required, Optional: optional, Computed: computed,
 			MarkdownDescription: text, Attributes: Schema(a.Fields)}
@@ -102,6 +106,8 @@ func Known(list []attribute.Attribute) map[string]data.Attribute {
 		case "objects":
 			all[a.Name] = data.ListNestedAttribute{Computed: true, MarkdownDescription: text,
 				NestedObject: data.NestedAttributeObject{Attributes: Known(a.Fields)}}
+		case "document":
+			all[a.Name] = data.StringAttribute{Computed: true, MarkdownDescription: text, CustomType: DocumentType{}}
 		case "object":
 			all[a.Name] = data.SingleNestedAttribute{Computed: true, MarkdownDescription: text, Attributes: Known(a.Fields)}
 		default:
@@ -149,7 +155,9 @@ func declaredText(a attribute.Attribute) string {
 // limited is the text of an attribute with its values.
 func limited(a attribute.Attribute) string {
 	text := a.Text
-	if len(a.Values) > 0 {
+	if a.Type == "document" {
+		text += " A mapping is written by jsonencode."
+	} else if len(a.Values) > 0 {
 		text += " One of `" + strings.Join(a.Values, "`, `") + "`."
 	}
 	if a.Type == "strings" || a.Type == "objects" || a.Type == "map" {
@@ -169,6 +177,8 @@ func typeOf(a attribute.Attribute) attr.Type {
 		return types.MapType{ElemType: types.StringType}
 	case "strings":
 		return types.ListType{ElemType: types.StringType}
+	case "document":
+		return DocumentType{}
 	case "object", "objects":
 		object := types.ObjectType{AttrTypes: map[string]attr.Type{}}
 		for _, field := range a.Fields {

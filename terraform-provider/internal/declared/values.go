@@ -54,6 +54,8 @@ func plain(value attr.Value) any {
 		return value.ValueInt64()
 	case types.String:
 		return value.ValueString()
+	case Document:
+		return value.canonical()
 	case types.List:
 		list := []any{}
 		for _, one := range value.Elements() {
@@ -91,6 +93,9 @@ func Take(ctx context.Context, model, spec any, list []attribute.Attribute) {
 		if !found || stored[a.Name] == nil && isEmpty(old) {
 			continue
 		}
+		if content, document := stored[a.Name].(map[string]any); document && a.Type == "document" {
+			stored[a.Name] = string(textOf(content))
+		}
 		value, fault := typeOf(a).ValueFromTerraform(ctx, raw(ctx, typeOf(a), stored[a.Name]))
 		if standard := Standard(a); standard != nil && stored[a.Name] == nil {
 			value = standard
@@ -107,6 +112,12 @@ func Take(ctx context.Context, model, spec any, list []attribute.Attribute) {
 	if err != nil {
 		panic(fmt.Sprintf("%T does not fit %T: %v", spec, model, err))
 	}
+}
+
+// textOf is a document as sledd writes it.
+func textOf(content map[string]any) []byte {
+	text, _ := json.Marshal(content) // it was decoded from one
+	return text
 }
 
 // withEmpty is a value with what is empty within the old one.
@@ -135,6 +146,8 @@ func isEmpty(value attr.Value) bool {
 	case types.Int64:
 		return value.ValueInt64() == 0
 	case types.String:
+		return value.ValueString() == ""
+	case Document:
 		return value.ValueString() == ""
 	case types.List:
 		return len(value.Elements()) == 0
