@@ -20,15 +20,16 @@ func (e *NetworkError) Error() string {
 		strings.Join(e.Has, ", "))
 }
 
-// checkNetwork refuses a plan that configures a system for interfaces that the machine lacks.
-func (p Plan) checkNetwork(node api.NodeSpec, facts *api.Facts) error {
-	configures := func(step operand.Line) bool {
+// configures reports whether the plan adapts a system, on a disk or in memory.
+func (p Plan) configures() bool {
+	return slices.ContainsFunc(p.Steps, func(step operand.Line) bool {
 		system, _ := step.Get("system")
 		return step.Word == "configure" && system != "keep"
-	}
-	if !slices.ContainsFunc(p.Steps, configures) {
-		return nil
-	}
+	})
+}
+
+// checkNetwork refuses a declared network with interfaces that the machine lacks.
+func checkNetwork(node api.NodeSpec, facts *api.Facts) error {
 	names, err := network.NamesIn(node.Network)
 	if err != nil {
 		return err //nolint:wrapcheck // names the key

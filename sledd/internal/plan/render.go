@@ -37,8 +37,8 @@ type Site struct {
 	Watchdog int // seconds that one is armed with before a kexec; 0: none
 }
 
-// ErrNoFacts is the reason why a plan that names a disk cannot be made yet.
-var ErrNoFacts = errors.New("no facts of this boot: a node reports its disks before it gets a plan that names one")
+// ErrNoFacts is the reason why a plan that names a disk, or sets up declared interfaces, cannot be made yet.
+var ErrNoFacts = errors.New("no facts of this boot: a node reports its hardware before it gets a plan that names any")
 
 // DiskError is the reason why a selector or a keep list of a plan does not resolve with the disks of the node.
 type DiskError struct {
@@ -56,22 +56,24 @@ func Render(r Request) (Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	transport := ""
+	transport, interfaces := "", r.Node.Network.Declared() && p.configures()
+	if r.Facts == nil && (interfaces || p.NamesDisks()) {
+		return Plan{}, ErrNoFacts
+	}
 	if p.NamesDisks() {
-		if r.Facts == nil {
-			return Plan{}, ErrNoFacts
-		}
 		table := r.Facts.Table()
 		pinned, err := p.pin(table)
 		if err != nil {
 			return Plan{}, &DiskError{p.Disk(), err}
 		}
-		if err := p.checkNetwork(r.Node, r.Facts); err != nil {
-			return Plan{}, err
-		}
 		p = pinned.withoutErased(r.Erased, table)
 		p.watch(r.Site.Watchdog)
 		p.stamp(r.Known, r.Stamp)
+	}
+	if interfaces {
+		if err := checkNetwork(r.Node, r.Facts); err != nil {
+			return Plan{}, err
+		}
 	}
 	if r.Binding != nil {
 		transport = r.Binding.Transport
