@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/attribute"
 	"github.com/sled-fleet/sled/sledd/internal/nodetext"
 	"github.com/sled-fleet/sled/sledd/internal/refusal"
 	"github.com/sled-fleet/sled/sledd/internal/wording"
@@ -123,9 +122,7 @@ func (w *Web) addHistory(ctx context.Context, view *nodeView) error {
 // declared lists the declaration of a node.
 func declared(n api.Node) []fact {
 	var list []fact
-	for _, row := range wording.Declared(attribute.Node, n.NodeSpec, map[string]string{
-		"architecture": wording.Architecture(n), "data_disks": wording.DataDisks(n.DataDisks),
-		"bmc": wording.BMC(n.BMC)}) {
+	for _, row := range wording.DeclaredNode(n) {
 		list = append(list, fact{row[0], row[1]})
 	}
 	return filled(list)

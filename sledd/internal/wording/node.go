@@ -4,6 +4,7 @@ package wording
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
@@ -13,7 +14,14 @@ import (
 	"time"
 
 	"github.com/sled-fleet/sled/sledd/api"
+	"github.com/sled-fleet/sled/sledd/attribute"
 )
+
+// DeclaredNode is the declaration of a node as a person reads it.
+func DeclaredNode(n api.Node) [][2]string {
+	return Declared(attribute.Node, n.NodeSpec, map[string]string{"architecture": Architecture(n),
+		"data_disks": DataDisks(n.DataDisks), "bmc": BMC(n.BMC), "network": Network(n)})
+}
 
 // Architecture returns the declared architecture, or else the one that the node reported.
 func Architecture(n api.Node) string {
@@ -33,6 +41,25 @@ func BMC(bmc *api.BMC) string {
 		address = net.JoinHostPort(address, strconv.FormatInt(bmc.Port, 10))
 	}
 	return bmc.Driver + "://" + address
+}
+
+// Network returns the word that is declared for the network of a node, or the names of the interfaces of a document and
+// where the rest is.
+func Network(n api.Node) string {
+	if !n.Network.Declared() {
+		return string(n.Network)
+	}
+	var document map[string]any
+	if err := json.Unmarshal([]byte(n.Network), &document); err != nil {
+		return err.Error()
+	}
+	var names []string
+	for _, kind := range document {
+		interfaces, _ := kind.(map[string]any) // version is a number
+		names = slices.AppendSeq(names, maps.Keys(interfaces))
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ") + ": sledctl node network " + cmp.Or(n.Name, n.MAC)
 }
 
 // DataDisks lists the data disks with their mount points.

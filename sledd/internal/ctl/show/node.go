@@ -11,7 +11,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/sled-fleet/sled/sledd/api"
-	"github.com/sled-fleet/sled/sledd/attribute"
 	"github.com/sled-fleet/sled/sledd/internal/wording"
 )
 
@@ -21,9 +20,7 @@ func (p *Printer) Node(n api.Node) {
 	if n.Declared {
 		declared = "yes, revision " + strconv.FormatInt(n.Revision, 10)
 	}
-	rows := wording.Declared(attribute.Node, n.NodeSpec, map[string]string{"architecture": wording.Architecture(n),
-		"data_disks": wording.DataDisks(n.DataDisks), "bmc": wording.BMC(n.BMC)})
-	p.Section("node", append(rows, [2]string{"declared", declared}))
+	p.Section("node", append(wording.DeclaredNode(n), [2]string{"declared", declared}))
 	p.Section("status", p.statusRows(n))
 	if n.AdmissionState != "" {
 		p.Section("admission", p.admissionRows(n))
