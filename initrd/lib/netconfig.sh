@@ -81,7 +81,7 @@ netconfig_declare() {
 		case $netconfig_file in */systemd/*) netconfig_mode=0644 ;; *) netconfig_mode=0600 ;; esac
 		configure_put "$netconfig_mode" "/${netconfig_file#*/}" <"$seed_folder/file"
 	done
-	case $netconfig_folder in *manager) netconfig_others ;; esac
+	case $netconfig_folder in *networkmanager) netconfig_others ;; esac
 	netconfig_said="as declared, for $netconfig_folder"
 }
 
@@ -94,7 +94,7 @@ netconfig_starts() {
 # Prints what sets up the network of the image; nothing if that is none of those that are known.
 netconfig_find() {
 	if configure_has /usr/sbin/netplan; then echo netplan
-	elif netconfig_starts NetworkManager.service; then echo manager
+	elif netconfig_starts NetworkManager.service; then echo networkmanager
 	elif netconfig_starts systemd-networkd.service; then echo networkd
 	fi
 }
@@ -146,7 +146,7 @@ netconfig_cloud_init() {
 netconfig_choose() {
 	netconfig_renderer=networkd
 	! netconfig_starts NetworkManager.service || netconfig_starts systemd-networkd.service ||
-		netconfig_renderer=manager
+		netconfig_renderer=networkmanager
 }
 
 # All identify themselves by MAC, as firmware does, so that the address stays. netplan writes for networkd and
@@ -175,7 +175,7 @@ netconfig_others() {
 	printf '[main]\nno-auto-default=*\n' | configure_put 0644 /etc/NetworkManager/conf.d/90-sled.conf
 }
 
-netconfig_manager() {
+netconfig_networkmanager() {
 	configure_put 0600 /etc/NetworkManager/system-connections/sled.nmconnection <<-END
 		[connection]
 		id=sled

@@ -21,10 +21,10 @@ type NetworkFile struct {
 
 // RenderedNetwork is a declared network as installed systems get it.
 type RenderedNetwork struct {
-	Networkd        []NetworkFile `json:"networkd,omitempty" doc:"For images that start systemd-networkd"`
-	Manager         []NetworkFile `json:"manager,omitempty" doc:"For images that start NetworkManager"`
-	NetplanNetworkd []NetworkFile `json:"netplan_networkd,omitempty" doc:"For images with netplan and systemd-networkd"`
-	NetplanManager  []NetworkFile `json:"netplan_manager,omitempty" doc:"For images with netplan that start NetworkManager alone"`
+	Networkd              []NetworkFile `json:"networkd,omitempty" doc:"For images that start systemd-networkd"`
+	NetworkManager        []NetworkFile `json:"networkmanager,omitempty" doc:"For images that start NetworkManager"`
+	NetplanNetworkd       []NetworkFile `json:"netplan_networkd,omitempty" doc:"For images with netplan and systemd-networkd"`
+	NetplanNetworkManager []NetworkFile `json:"netplan_networkmanager,omitempty" doc:"For images with netplan that start NetworkManager alone"`
 }
 
 // Declared reports whether the network is a document.

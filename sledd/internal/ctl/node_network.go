@@ -17,7 +17,7 @@ import (
 )
 
 // backends are what a network is rendered for.
-var backends = []string{"networkd", "manager", "netplan-networkd", "netplan-manager"}
+var backends = []string{"networkd", "networkmanager", "netplan-networkd", "netplan-networkmanager"}
 
 func (a *app) nodeNetworkCommand() *cobra.Command {
 	var check, backend string
@@ -29,7 +29,7 @@ netplan. It is declared by
 
 --check lets sledd check a file as if it were declared for the node, and
 changes nothing. --render prints the files that images get which start
-` + strings.Join(backends[:2], " or ") + ` alone, or that have netplan.`,
+systemd-networkd or NetworkManager, without netplan or with it.`,
 		Example: "  sledctl node network n1\n  sledctl node network n1 --check n1.yaml\n" +
 			"  sledctl node network n1 --render networkd",
 		Args: cobra.ExactArgs(1), ValidArgsFunction: a.completeNodes,
@@ -51,7 +51,9 @@ changes nothing. --render prints the files that images get which start
 			if node.Network, err = readNetwork(a, check); err != nil {
 				return err
 			}
-			_, err = client.PutNode(cmd.Context(), node.NodeSpec, api.DryRun())
+			if _, err = client.PutNode(cmd.Context(), node.NodeSpec, api.DryRun()); err == nil {
+				_, err = fmt.Fprintf(a.Err, "%s: %s can be declared\n", cmp.Or(node.Name, node.MAC), check)
+			}
 			return err
 		},
 	}

@@ -130,8 +130,8 @@ func networkFiles(tx *nodeTx) (files []file) {
 	for _, kind := range []struct {
 		name  string
 		files []api.NetworkFile
-	}{{"networkd", rendered.Networkd}, {"manager", rendered.Manager},
-		{"netplan-networkd", rendered.NetplanNetworkd}, {"netplan-manager", rendered.NetplanManager}} {
+	}{{"networkd", rendered.Networkd}, {"networkmanager", rendered.NetworkManager},
+		{"netplan-networkd", rendered.NetplanNetworkd}, {"netplan-networkmanager", rendered.NetplanNetworkManager}} {
 		for _, one := range kind.files {
 			files = append(files, file{kind.name + one.Path, one.Content})
 		}

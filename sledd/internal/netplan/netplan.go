@@ -41,7 +41,7 @@ func Render(ctx context.Context, generator string, document api.Network) (all ap
 	for _, one := range []struct {
 		renderer       string
 		files, netplan *[]api.NetworkFile
-	}{{networkd, &all.Networkd, &all.NetplanNetworkd}, {manager, &all.Manager, &all.NetplanManager}} {
+	}{{networkd, &all.Networkd, &all.NetplanNetworkd}, {manager, &all.NetworkManager, &all.NetplanNetworkManager}} {
 		text, err := source(document, one.renderer)
 		if err != nil {
 			return all, err

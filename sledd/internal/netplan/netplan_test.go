@@ -49,7 +49,7 @@ func TestEveryDocumentIsRendered(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
 			rendered := render(t, c.Text)
-			for _, file := range rendered.Manager {
+			for _, file := range rendered.NetworkManager {
 				if path.Ext(file.Path) == ".nmconnection" && (i%8 == 0 || os.Getenv("LONG") != "") {
 					loads(t, nmcli, file)
 				}
@@ -125,7 +125,8 @@ func TestNoKeyIsDropped(t *testing.T) {
 			if reflect.DeepEqual(found.Networkd, whole.Networkd) {
 				t.Errorf("%s has no effect for systemd-networkd", key)
 			}
-			if reflect.DeepEqual(found.Manager, whole.Manager) && path.Ext(key) != ".optional" { // it waits for no interface
+			same := reflect.DeepEqual(found.NetworkManager, whole.NetworkManager)
+			if same && path.Ext(key) != ".optional" { // it waits for no interface
 				t.Errorf("%s has no effect for NetworkManager", key)
 			}
 		})

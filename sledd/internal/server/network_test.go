@@ -35,8 +35,8 @@ func TestADeclaredNetworkIsRendered(t *testing.T) {
 	found := as[api.RenderedNetwork](t, s.admin(http.StatusOK, "GET", "/v1/nodes/n1/network", nil))
 	text := fmt.Sprint(found.Networkd)
 	if !strings.Contains(text, "/etc/systemd/network/10-sled-lan.network") ||
-		!strings.Contains(text, "Address=10.0.0.5/24") || len(found.Manager) == 0 ||
-		len(found.NetplanNetworkd) != 1 || len(found.NetplanManager) != 1 {
+		!strings.Contains(text, "Address=10.0.0.5/24") || len(found.NetworkManager) == 0 ||
+		len(found.NetplanNetworkd) != 1 || len(found.NetplanNetworkManager) != 1 {
 		t.Errorf("%+v", found)
 	}
 	s.admin(http.StatusOK, "PUT", "/v1/nodes/n1", sleddtest.Node(1))
@@ -81,7 +81,7 @@ func TestTheSeedHasTheRenderedNetwork(t *testing.T) {
 	}
 	seed := m.Seed()
 	if seed["network"] != "declared\n" || !strings.Contains(seed["networkd/etc/systemd/network/10-sled-lan.network"],
-		"Address=10.0.0.5/24") || !strings.Contains(seed["netplan-manager/etc/netplan/90-sled.yaml"], "10.0.0.5/24") {
+		"Address=10.0.0.5/24") || !strings.Contains(seed["netplan-networkmanager/etc/netplan/90-sled.yaml"], "10.0.0.5/24") {
 		t.Error(seed)
 	}
 }
