@@ -43,39 +43,38 @@ class Arguments:
 
 
 class NFSServer:
-    """Serves the files of a folder, until it is stopped."""
+    """Serves the files of a folder. Away, it ends each connection, and no other program gets its port."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.read, self.port = folder, 0, 0
+        self.folder, self.read, self.away = folder, 0, False
         self.lock, self.connections = threading.Lock(), set[socket.socket]()
-        self.listener: socket.socket | None = None
-        self.start()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
 
     def start(self) -> None:
-        """Listens, at the same port as before."""
-        self.listener = socket.create_server(("127.0.0.1", self.port))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()
+        """Is back."""
+        with self.lock:
+            self.away = False
 
     def stop(self) -> None:
-        """Refuses connections, and ends those that there are."""
-        assert self.listener
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-        self.listener = None
+        """Goes away."""
         with self.lock:
+            self.away = True
             for connection in self.connections:
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
 
-    def accept(self, listener: socket.socket) -> None:
+    def accept(self) -> None:
         """A thread for each connection."""
-        with suppress(OSError):
-            while True:
-                connection, _ = listener.accept()
-                with self.lock:
-                    self.connections.add(connection)
-                threading.Thread(target=self.serve, args=[connection], daemon=True).start()
+        while True:
+            connection, _ = self.listener.accept()
+            with self.lock:
+                if self.away:
+                    connection.close()
+                    continue
+                self.connections.add(connection)
+            threading.Thread(target=self.serve, args=[connection], daemon=True).start()
 
     def serve(self, connection: socket.socket) -> None:
         """One call after the other, each a record of one fragment."""
