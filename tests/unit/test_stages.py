@@ -99,3 +99,11 @@ def test_why_a_task_failed_is_found_in_a_log_with_colours(tmp_path: Path) -> Non
     found = subprocess.run([STAGES.parent / "failures", log], capture_output=True, text=True, check=True, timeout=10)
     assert found.stdout.startswith("fatal: [boot]: FAILED! => the port is closed\n")
     assert len(found.stdout.splitlines()) < 20
+
+
+def test_what_a_test_saw_that_waited_in_vain(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("ok 1 - a\nnot ok - TimeoutError('waited')\n" + "# it boots\n" * 100 + "# it hangs\n")
+    found = subprocess.run([STAGES.parent / "failures", log], capture_output=True, text=True, check=True, timeout=10)
+    lines = found.stdout.splitlines()
+    assert lines[0].startswith("not ok") and lines[-1] == "# it hangs" and len(lines) < 40
