@@ -4,6 +4,7 @@
 
 step_capture() {
 	capture_disk=$(disk_of_step "$@")
+	disk_narrow "$@"
 	for capture_device in $(disk_partitions "$capture_disk"); do capture_replay "$capture_device"; done
 	sync
 	export SLED_CA="$ROOT/etc/sled/ca.crt" SLED_TOKEN_FILE="$ROOT/run/sled/token"

@@ -6,6 +6,7 @@ step_configure() {
 	exec 3>&1 >&2 # 3: see plan_detail
 	if [ -z "$(words_value disk "$@")" ]; then configure_memory "$@"; return; fi
 	configure_disk=$(disk_of_step "$@")
+	disk_narrow "$@"
 	[ "$(words_value system "$@")" != keep ] || { configure_boot_order "$@"; configure_stamp "$@"; return; }
 	grow_table "$@"
 	disk_mount_root "$configure_disk" || exit $?

@@ -7,6 +7,7 @@
 disk_root=$ROOT/run/sled/root disk_separate=$ROOT/run/sled/boot disk_boot='' disk_boot_device='' disk_root_device=''
 disk_mounted='' disk_esp='' disk_system=$ROOT/run/sled/system disk_another=$ROOT/run/sled/another
 disk_safe=nosuid,nodev,noexec
+disk_alone='' # the device of the partition that the step is about; empty: it is about the whole disk
 
 # disk_of_step VERB OPERAND...: prints the disk that the step names.
 disk_of_step() {
@@ -14,8 +15,22 @@ disk_of_step() {
 	sledc disks $(words_pick 'disk keep' "$@")
 }
 
-# disk_partitions DISK: prints the devices of its partitions in order; the disk itself if it has no partition table.
+# disk_narrow VERB OPERAND...: sets $disk_alone. Nothing else of the disk is mounted then.
+disk_narrow() {
+	[ -n "$(words_value partition "$@")" ] || return 0
+	# shellcheck disable=SC2046 # operands
+	disk_alone=$(sledc disks $(words_pick 'disk keep partition' "$@"))
+}
+
+# disk_partitions DISK: prints the devices of its partitions in order; the disk itself if it has no partition table; or
+# the one that the step is about.
 disk_partitions() {
+	[ -z "$disk_alone" ] || { echo "$disk_alone" && return; }
+	disk_list "$1"
+}
+
+# disk_list DISK: the same, of the whole disk.
+disk_list() {
 	$MOCK blockdev --rereadpt "$1" 2>/dev/null || :
 	for disk_part in "$ROOT/sys/class/block/${1##*/}"/*/partition; do
 		[ -e "$disk_part" ] || { echo "$1"; continue; }

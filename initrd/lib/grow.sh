@@ -10,8 +10,10 @@ grow_units='systemd-growfs-root.service systemd-growfs@.service systemd-repart.s
 	armbian-resize-filesystem.service rpi-resize.service'
 
 # grow_table OPERAND...: the table and the last partition. Sets $grow_last to "NUMBER CONTENT" of the last partition, if
-# there is room behind it, and $grow_fixed if nothing may grow in the installed system.
+# there is room behind it, and $grow_fixed if nothing may grow in the installed system, as in one partition of a disk.
 grow_table() {
+	# Of what an image keeps behind the filesystem of a partition, nothing is known here.
+	[ -z "$disk_alone" ] || { grow_fixed=fixed && return; }
 	# shellcheck disable=SC2046 # operands
 	grow_said=$(sledc grow $(words_pick 'disk keep grow' "$@")) || exit
 	grow_last=$(echo "$grow_said" | sed -n 's/^last //p')

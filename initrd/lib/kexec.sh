@@ -66,6 +66,22 @@ kexec_is_there() {
 	return 1
 }
 
+# kexec_is_alone: whether what is started finds its root in the partition that the step is about, and nowhere else on
+# the disk: images that were made alike have one UUID.
+kexec_is_alone() {
+	[ -n "$disk_alone" ] || return 0
+	kexec_root=$(printf '%s\n' "$kexec_arguments" | tr ' ' '\n' | sed -n 's/^root=//p' | tail -n 1)
+	kexec_found=
+	for kexec_device in $(disk_list "$kexec_disk") $lvm_volumes; do
+		[ -z "$(mounts_holds "$kexec_device" "$(mounts_name "$kexec_root")")" ] ||
+			kexec_found="$kexec_found $kexec_device"
+	done
+	[ "$kexec_found" != " $disk_root_device" ] || return 0
+	kexec_reason=": the default entry has root=$kexec_root, which is on${kexec_found:- no filesystem of this disk}"
+	kexec_reason="$kexec_reason, and not in $disk_alone alone"
+	return 1
+}
+
 # kexec_find VERB OPERAND...: sets $kexec_kernel, $kexec_initrd and $kexec_arguments from what the installed boot loader
 # would start; $kexec_files: the operands of both files. Their paths have no links.
 kexec_find() {
@@ -87,13 +103,14 @@ kexec_find() {
 	kexec_files=$(words_pick 'kernel initrd' "$@")
 	kexec_kernel=$(words_value kernel "$@") && kexec_initrd=$(words_value initrd "$@") &&
 		kexec_arguments=$(words_value arguments "$@")${kexec_append:+ $kexec_append} || return
-	kexec_is_there "$(words_value device "$@")" || return
+	kexec_is_there "$(words_value device "$@")" && kexec_is_alone || return
 	echo "kernel $kexec_kernel, initrd ${kexec_initrd:-none}, arguments $kexec_arguments"
 }
 
 step_kexec() {
 	exec 3>&1 >&2 # 3: see plan_detail
 	kexec_disk=$(disk_of_step "$@")
+	disk_narrow "$@"
 	# The root of a system on LUKS, md or ZFS cannot be mounted, nor one on LVM without lvm2. Its /boot is enough.
 	disk_mount_root "$kexec_disk" || echo "the kernel can only come from /boot" >&2
 	disk_mount_boot "$kexec_disk"

@@ -57,8 +57,8 @@ options:
     description:
       - >-
         Partition of the disk that an image of kind partition replaces: its number, part-label:NAME or
-        part-uuid:UUID. Nothing is wiped, and every byte outside of it stays. It requires configure none
-        and boot reboot.
+        part-uuid:UUID. Nothing is wiped, and every byte outside of it stays: nothing grows, and the
+        boot order is not set. A capture makes an image of kind partition of it.
       - "An empty value means: none, the image is of the whole disk."
     type: str
   wipe:

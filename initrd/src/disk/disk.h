@@ -12,6 +12,7 @@
 
 #define DISKS_MAX 4096u	    // block devices that are read
 #define PARTITIONS_MAX 128u // of one disk
+#define NODE_MAX 80u	    // bytes of the path of a device
 #define SECTOR 512u	    // unit of sizes in sysfs, whatever the disk's sector size
 
 struct partition {
@@ -19,8 +20,8 @@ struct partition {
 };
 
 struct disk {
-	char name[64]; // the kernel's name; may change at each boot, for people only
-	char node[80]; // its file below /dev
+	char name[64];	     // the kernel's name; may change at each boot, for people only
+	char node[NODE_MAX]; // its file below /dev
 	dev_t number;
 	char serial[256], wwn[256], model[256];
 	char vendor[64];      // of SCSI disks

@@ -2,6 +2,7 @@
 #include "disk/scan.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,13 @@ static void exclude_virtual(const char *root, struct disk *disk) {
 		snprintf(disk->excluded, sizeof(disk->excluded), "a virtual device");
 }
 
+static void node_of(const char *name, char ret[NODE_MAX]) {
+	snprintf(ret, NODE_MAX, "/dev/%.70s", name);
+	for (char *c = ret; *c; c++)
+		if (*c == '!') // sysfs writes ! in place of /
+			*c = '/';
+}
+
 static int scan_partitions(const char *root, struct disk *disk, struct fault *fault) {
 	cleanup_free char *path = NULL;
 	cleanup_dir DIR *dir = NULL;
@@ -104,16 +112,34 @@ static int scan_partitions(const char *root, struct disk *disk, struct fault *fa
 	return 0;
 }
 
+int scan_partition_node(const char *root, const struct disk *disk, const struct partition *place, char ret[NODE_MAX],
+			struct fault *fault) {
+	cleanup_free char *path = NULL;
+	cleanup_dir DIR *dir = NULL;
+	struct dirent *entry;
+
+	if (asprintf(&path, "%s/sys/block/%s", root, disk->name) < 0 || !(dir = opendir(path)))
+		return fault_errno(fault, CODE_FAILED, errno, "/sys/block/%s", disk->name);
+	while ((entry = readdir(dir))) {
+		if (strncmp(entry->d_name, disk->name, strlen(disk->name)) != 0 ||
+		    sysfs_number(UINT64_MAX, "%s/%s/start", path, entry->d_name) != place->start / SECTOR ||
+		    sysfs_number(0, "%s/%s/size", path, entry->d_name) != place->bytes / SECTOR)
+			continue;
+		node_of(entry->d_name, ret);
+		return 0;
+	}
+	return fault_set(fault, CODE_DISK,
+			 "%s: the kernel knows no partition at byte %" PRIu64 ": it read another table", disk->name,
+			 place->start);
+}
+
 static int scan_one(const char *root, const char *name, struct disk *disk, struct fault *fault) {
 	unsigned major = 0, minor = 0;
 	char number[32];
 
 	*disk = (struct disk){0};
 	snprintf(disk->name, sizeof(disk->name), "%.63s", name);
-	snprintf(disk->node, sizeof(disk->node), "/dev/%s", disk->name);
-	for (char *c = disk->node; *c; c++)
-		if (*c == '!') // sysfs writes ! in place of /
-			*c = '/';
+	node_of(disk->name, disk->node);
 	sysfs_text(number, sizeof(number), "%s/sys/block/%s/dev", root, name);
 	if (sscanf(number, "%u:%u", &major, &minor) == 2)
 		disk->number = makedev(major, minor);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "plan/steps.gen.h"
 #include "plan/values.h"
@@ -38,25 +39,48 @@ static const struct step *find_step(const char *verb) {
 // The state of the checks of a plan.
 struct place {
 	unsigned line;
-	unsigned disk_steps; // that take a disk; layout has its own disks
-	bool has_partition;
-	bool ended; // the last step has been seen
+	struct operands first; // of the steps that take a disk; layout has its own disks
+	bool ended;	       // the last step has been seen
 };
 
-// No step reaches a byte outside of the partition that another one writes.
-static int check_partition_alone(struct place *at, const struct operands *operands, struct fault *fault) {
-	if (operands_get(operands, "partition"))
-		at->has_partition = true;
-	if (strcmp(operands->verb, "layout") != 0 &&
-	    (operands_get(operands, "disk") || operands_get(operands, "disks")))
-		at->disk_steps++;
-	if (!at->has_partition || at->disk_steps < 2)
+static void free_place(struct place *at) { operands_free(&at->first); }
+
+// What `configure` would do outside of a partition.
+static int check_configure(const struct operands *operands, struct fault *fault) {
+	static const char *const outside[] = {"system", "grow", "bootorder", "stamp"};
+
+	if (strcmp(operands->verb, "configure") != 0 || !operands_get(operands, "partition"))
 		return 0;
-	return fault_set(
-		fault, CODE_USAGE,
-		"%s: a plan that writes a partition has one step that takes a disk, beside layout: another one "
-		"could change what is outside of the partition",
-		operands->verb);
+	if (!operands_get(operands, "disk"))
+		return fault_set(fault, CODE_USAGE, "configure: partition needs disk");
+	for (size_t i = 0; i < sizeof(outside) / sizeof(outside[0]); i++)
+		if (operands_get(operands, outside[i]))
+			return fault_set(fault, CODE_USAGE, "configure: beside partition there is no %s", outside[i]);
+	return 0;
+}
+
+static bool is_same(const struct operands *a, const struct operands *b, const char *key) {
+	return !strcmp(operands_get_or(a, key, ""), operands_get_or(b, key, ""));
+}
+
+// No step reaches a byte outside of the partition that another one is about. The first step that takes a disk is kept.
+static int check_partition_alone(struct place *at, struct operands *operands, struct fault *fault) {
+	if (!strcmp(operands->verb, "layout") || !(operands_get(operands, "disk") || operands_get(operands, "disks")))
+		return 0;
+	if (at->first.count == 0) {
+		at->first = *operands;
+		*operands = (struct operands){0};
+		return 0;
+	}
+	if (!operands_get(operands, "partition") && !operands_get(&at->first, "partition"))
+		return 0;
+	if (is_same(&at->first, operands, "disk") && is_same(&at->first, operands, "keep") &&
+	    is_same(&at->first, operands, "partition"))
+		return 0;
+	return fault_set(fault, CODE_USAGE,
+			 "%s: in a plan about a partition each step that takes a disk, but layout, has the same disk, "
+			 "keep and partition",
+			 operands->verb);
 }
 
 static int check_step(struct place *at, const char *line, size_t size, struct fault *fault) {
@@ -68,6 +92,8 @@ static int check_step(struct place *at, const char *line, size_t size, struct fa
 		r = fault_set(fault, CODE_USAGE, "unknown verb %s", operands.verb);
 	if (r == 0 && (r = operands_check(&operands, step->rules, fault)) < 0)
 		fault_prefix(fault, r, "%s: ", step->verb);
+	if (r == 0)
+		r = check_configure(&operands, fault);
 	if (r == 0)
 		r = check_partition_alone(at, &operands, fault);
 	if (r == 0)
@@ -129,7 +155,7 @@ static int check_line(struct place *at, const char *line, size_t size, struct fa
 }
 
 int plan_check(const char *data, size_t size, struct fault *fault) {
-	struct place at = {0};
+	cleanup_with(free_place) struct place at = {0};
 	const char *end = data + size;
 	int r;
 

@@ -87,6 +87,9 @@
 
 
 #define CAPTURE_RULES \
+	{"partition", false, \
+	 "only this partition of the disk (NUMBER, part-label:NAME or part-uuid:UUID)", \
+	 NULL, check_partition}, \
 	{"upload", true, "where the image is put (URL)", NULL, check_url}, \
 	{"level", false, "zstd level (1 to 19; default 3)", NULL, check_level}, \
 	{"gaps", false, "what lies outside of partitions and behind filesystems (default keep)", "keep|drop", NULL}
@@ -95,6 +98,9 @@
 #define CONFIGURE_RULES \
 	{"disk", false, "the disk; absent: the fetched root (disk selector)", NULL, check_selector}, \
 	{"keep", false, "disks that are never touched (disk selectors joined by ;)", NULL, check_keep}, \
+	{"partition", false, \
+	 "only the system in this partition; beside it only hostname (NUMBER, part-label:NAME or part-uuid:UUID)", \
+	 NULL, check_partition}, \
 	{"hostname", false, "host name of the installed system (DNS name, at most 64 bytes)", NULL, check_hostname}, \
 	{"system", false, "keep: what was written is left as it is (default adapt)", "adapt|keep", NULL}, \
 	{"grow", false, "which partition grows to the disk's end (default last)", "last|none", NULL}, \
@@ -103,6 +109,9 @@
 
 
 #define KEXEC_RULES \
+	{"partition", false, \
+	 "only the system in this partition (NUMBER, part-label:NAME or part-uuid:UUID)", \
+	 NULL, check_partition}, \
 	{"append", false, "kernel arguments to add", NULL, NULL}, \
 	{"fallback", false, "what happens when there is no kernel to load (default none)", "none|reboot", NULL}, \
 	{"watchdog", false, \

@@ -96,6 +96,7 @@ static int send_disk(const struct operands *operands, struct device *device, str
 		     struct fault *fault) {
 	const struct pack_order order = {.level = atoi(operands_get_or(operands, "level", "3")),
 					 .sector = device->sector,
+					 .partition = operands_get(operands, "partition"),
 					 .folder = "/tmp",
 					 .drop_rest = !strcmp(operands_get_or(operands, "gaps", "keep"), "drop")};
 	cleanup_with(survey_free) struct survey survey = {0};

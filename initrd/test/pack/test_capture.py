@@ -134,6 +134,18 @@ def test_dirty() -> None:
     assert not sent, "no upload is opened before the disk is surveyed"
 
 
+def test_partition() -> None:
+    """The image that pack makes of it; without an upload, if there is none."""
+    made = work / "partition"
+    words = [SLEDC, "pack", f"in={disk}", "partition=2", f"out={made}"]
+    subprocess.run(words, capture_output=True, text=True, check=True)
+    with Server(take) as server:
+        done = capture(server, disk, "partition=2")
+        assert done.returncode == 0 and kept[STORED] == made.read_bytes(), done.stderr
+        done = capture(server, disk, "partition=4")
+    assert done.returncode == 4 and "its partitions are: 1, 2, 3" in done.stderr and not sent, done.stderr
+
+
 def test_gaps() -> None:
     loader = work / "loader.raw"
     data = bytearray(disk.read_bytes())

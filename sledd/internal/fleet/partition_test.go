@@ -37,13 +37,12 @@ func TestWhatDoesNotStayInAPartition(t *testing.T) {
 		change func(c *fleet.Change)
 		want   string
 	}{
-		"no partition":        {func(c *fleet.Change) { c.Partition = "" }, "name the partition of the disk"},
-		"not a partition":     {func(c *fleet.Change) { c.Partition = "sda2" }, `"sda2" is not the number of a partition`},
-		"a whole disk":        {func(c *fleet.Change) { c.Image = "disk" }, "image disk has kind disk"},
-		"no image":            {func(c *fleet.Change) { c.Image = "" }, "only an image of kind partition"},
-		"a capture":           {func(c *fleet.Change) { c.Image, c.Capture = "", "gold" }, "only an image of kind partition"},
-		"configured":          {func(c *fleet.Change) { c.Configure = "" }, "configure has to be none"},
-		"by kexec":            {func(c *fleet.Change) { c.Boot = "auto" }, "boot has to be reboot"},
+		"no partition":    {func(c *fleet.Change) { c.Partition = "" }, "name the partition of the disk"},
+		"not a partition": {func(c *fleet.Change) { c.Partition = "sda2" }, `"sda2" is not the number of a partition`},
+		"a whole disk":    {func(c *fleet.Change) { c.Image = "disk" }, "image disk has kind disk"},
+		"no image":        {func(c *fleet.Change) { c.Image = "" }, "only an image of kind partition"},
+		"a capture of none": {func(c *fleet.Change) { c.Image, c.Capture, c.Partition = "", "gold", "vda2" },
+			`"vda2" is not the number of a partition`},
 		"grows":               {func(c *fleet.Change) { c.Grow = "last" }, "leave grow out"},
 		"wiped":               {func(c *fleet.Change) { c.Wipe = "signatures" }, "leave wipe out"},
 		"by a method":         {func(c *fleet.Change) { c.WipeMethod = "auto" }, "leave wipe_method out"},
@@ -55,8 +54,16 @@ func TestWhatDoesNotStayInAPartition(t *testing.T) {
 		_, err := r.PutBinding(t.Context(), "n1", change)
 		r.refused(name, err, refusal.Invalid, c.want)
 	}
-	if _, err := r.PutBinding(t.Context(), "n1", replaces("one")); err != nil {
-		t.Error(err)
+	for name, change := range map[string]func(c *fleet.Change){
+		"not configured": func(*fleet.Change) {},
+		"configured":     func(c *fleet.Change) { c.Configure, c.Boot = "", "" },
+		"a capture":      func(c *fleet.Change) { c.Image, c.Capture = "", "gold" },
+	} {
+		wanted := replaces("one")
+		change(&wanted)
+		if _, err := r.PutBinding(t.Context(), "n1", wanted); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

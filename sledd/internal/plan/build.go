@@ -35,8 +35,7 @@ func (p *Plan) build(r Request) error {
 	case binding.Partition != "" || r.Image != nil && r.Image.Holds() == api.PartitionImage:
 		return p.partition(r, target, upload)
 	case binding.Capture != "":
-		p.add("capture", target, "upload", upload+"/"+uploadName(node.MAC, r.Generation))
-		p.add("reboot", nil)
+		p.capture(r, target, upload)
 	case binding.Image == "":
 		p.wipe("all", target, binding)
 		if binding.Verify == "full" {
@@ -66,6 +65,12 @@ func (p *Plan) build(r Request) error {
 		p.boot(target, binding)
 	}
 	return nil
+}
+
+// capture adds the steps that make an image of the target.
+func (p *Plan) capture(r Request, target []operand.Pair, upload string) {
+	p.add("capture", target, "upload", upload+"/"+uploadName(r.Node.MAC, r.Generation))
+	p.add("reboot", nil)
 }
 
 // keeping is the operand that keeps disks; nothing for none.
@@ -207,6 +212,9 @@ func (p *Plan) stamp(known, own string) {
 	for i, step := range p.Steps {
 		pair := operand.Pair{Key: "known", Value: known}
 		if step.Word == "configure" {
+			if namesPartition(step) {
+				continue
+			}
 			pair = operand.Pair{Key: "stamp", Value: own}
 		} else if step.Word != "wipe" && step.Word != "write" {
 			continue

@@ -3,6 +3,7 @@
 package plan_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -17,13 +18,20 @@ func partition() (api.BindingSpec, *api.ImageSpec) {
 	return api.BindingSpec{Image: "d12", Partition: "part-label:a root", Configure: api.Unconfigured, Boot: "reboot"}, one
 }
 
-// One step names the disk, whatever the node declares: none wipes, adapts or stamps the rest of it.
+// Each step that names the disk names the partition, whatever the node declares: none wipes, grows, orders or stamps
+// the rest of it.
 func TestAPartitionIsAllThatAPlanWrites(t *testing.T) {
 	declared := api.NodeSpec{Name: "n1", Disk: "serial:A", BootOrder: "disk", KeepDisks: []string{"serial:K"},
 		DataDisks: []api.DataDisk{{Name: "logs", Disk: "serial:D", Mount: "/srv/logs"}}}
-	for mode, want := range map[string]string{"": "full", "full": "full", "delta": "delta", "auto": "auto"} {
+	target := " disk=serial:A keep=serial:K;serial:D partition=part-label:a%20root"
+	for _, c := range []struct{ mode, configure, boot, end string }{
+		{"", api.Unconfigured, "reboot", "reboot"},
+		{"delta", api.Unconfigured, "kexec", "kexec" + target + " fallback=none"},
+		{"auto", "", "reboot", "configure" + target + " hostname=n1\nreboot"},
+		{"full", "system", "", "configure" + target + " hostname=n1\nkexec" + target + " fallback=reboot"},
+	} {
 		spec, one := partition()
-		spec.Mode, spec.Verify = mode, "full"
+		spec.Mode, spec.Verify, spec.Configure, spec.Boot = c.mode, "full", c.configure, c.boot
 		asked := request(declared, spec, one)
 		asked.Known, asked.Stamp = stampOf(t), stampOf(t)
 		// the disk shares a set with another one, of which the node knows whether the partition is in it
@@ -36,12 +44,25 @@ func TestAPartitionIsAllThatAPlanWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := plan.Encode(p)
-		wantWrite := "\nwrite disk=serial:A keep=serial:K;serial:D partition=part-label:a%20root " +
-			"image=http://a/i,http://b/i digest=" +
-			digest + " mode=" + want + " gaps=zero verify=full known=" + stampOf(t) + "\nreboot\n"
-		if err != nil || !strings.HasSuffix(text, wantWrite) || p.Verbs() != "layout write reboot" {
-			t.Errorf("%q: %v\ngot  %s\nwant %s", mode, err, text, wantWrite)
+		want := "\nwrite" + target + " image=http://a/i,http://b/i digest=" + digest + " mode=" + cmp.Or(c.mode, "full") +
+			" gaps=zero verify=full known=" + stampOf(t) + "\n" + c.end + "\n"
+		if err != nil || !strings.HasSuffix(text, want) || !strings.HasPrefix(p.Verbs(), "layout write ") {
+			t.Errorf("%+v: %v\ngot  %s\nwant %s", c, err, text, want)
 		}
+	}
+}
+
+// A capture reads the partition alone, whatever image is there.
+func TestACaptureOfAPartition(t *testing.T) {
+	spec := api.BindingSpec{Capture: "golden", Partition: "2", Wipe: "clear", Grow: "last"}
+	p, err := on(request(api.NodeSpec{Name: "n1", Disk: "serial:A"}, spec, nil), drive("vda", "A", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := plan.Encode(p)
+	if want := "\ncapture disk=serial:A partition=2 upload="; err != nil || !strings.Contains(text, want) ||
+		p.Verbs() != "capture reboot" {
+		t.Errorf("%v\ngot  %s\nwant %s", err, text, want)
 	}
 }
 
@@ -57,8 +78,7 @@ func TestNoPlanReachesOutsideOfAPartition(t *testing.T) {
 		"partition: image d12 is of one":       func(r *plan.Request) { r.Binding.Partition = "" },
 		"partition: image d12 has kind disk":   func(r *plan.Request) { r.Image.Kind = "" },
 		"partition: only an image of kind":     func(r *plan.Request) { r.Image, r.Binding.Image = nil, "" },
-		"configure: with partition":            func(r *plan.Request) { r.Binding.Configure = "" },
-		"boot: with partition":                 func(r *plan.Request) { r.Binding.Boot = "kexec" },
+		"grow: with partition":                 func(r *plan.Request) { r.Binding.Grow = "last" },
 		"wipe: with partition":                 func(r *plan.Request) { r.Binding.Wipe = "empty" },
 		"machine that changes hands are wiped": func(r *plan.Request) { r.HandsOver = true },
 		`"0" is not the number of a partition`: func(r *plan.Request) { r.Binding.Partition = "0" },

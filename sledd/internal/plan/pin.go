@@ -82,7 +82,7 @@ func kept(step operand.Line) []string {
 // late is wiped too.
 func identities(table disk.Table, step operand.Line, selectors string) (string, error) {
 	taken, err := table.Take(selectors, kept(step))
-	loses := step.Word == "wipe" || step.Word == "write" && !writesPartition(step)
+	loses := step.Word == "wipe" || step.Word == "write" && !namesPartition(step)
 	if disk.KindOf(err) == disk.Half && !loses { // nothing is lost, or the node knows whether the partition is in the set
 		err = nil
 	}

@@ -50,8 +50,9 @@ func SharedSchema() map[string]schema.Attribute {
 			"images the node again. Default: the node's."),
 		"partition": stringAttribute(128, "Partition of the disk that an image of kind partition replaces: its number, "+
 			"`part-label:NAME` or `part-uuid:UUID`. Nothing is wiped, and every byte outside of it "+
-			"stays. It requires configure `none` and boot `reboot`. Example: `part-label:root`. A "+
-			"change images the node again. Default: none, the image is of the whole disk."),
+			"stays: nothing grows, and the boot order is not set. A capture makes an image of kind "+
+			"partition of it. Example: `part-label:root`. A change images the node again. Default: "+
+			"none, the image is of the whole disk."),
 		"wipe": choiceAttribute("How the disk is wiped before it is written, or all disks of a node without an image: only "+
 			"signatures, every block empty, every block overwritten, or by the drive itself. One of "+
 			"`signatures`, `empty`, `clear`, `purge`. Default: `empty`.",

@@ -73,5 +73,30 @@ def test_limits() -> None:
     assert BODY_BYTES - 512 < len(text) <= BODY_BYTES and text.count("\n") < BODY_LINES, len(text)
 
 
+def test_device_of_a_partition() -> None:
+    """As the kernel knows it, by what the table names it."""
+    with tempfile.TemporaryDirectory() as work:
+        m = Machine(Path(work), for_tests())
+        m.scsi("sda", "S", "M", "5000c50000000001", table("boot", "a root"), size=SIZE)
+        m.scsi("sdb", "T", "M", "5000c50000000002", table("boot"), size=SIZE)
+        for name, start, size in (("sda1", 2048, 6144), ("sda7", 8192, 8)):
+            folder = m.root / "sys/block/sda" / name
+            (folder / "holders").mkdir(parents=True)
+            (folder / "start").write_text(f"{start}\n")
+            (folder / "size").write_text(f"{size}\n")
+        for word, device in (("1", "/dev/sda1"), ("part-label:a%20root", "/dev/sda7")):
+            done = m.run("disks", "disk=serial:S", f"partition={word}")
+            assert (done.returncode, done.stdout) == (0, f"{device}\n"), done
+        for words, code, text in (
+            (("disk=serial:S", "partition=3"), 4, "its partitions are: 1, 2"),
+            (("disk=serial:T", "partition=1"), 4, "the kernel knows no partition at byte 1048576"),
+            (("disk=serial:S", "keep=serial:S", "partition=1"), 4, "keep"),
+            (("partition=1",), 2, "partition= needs disk="),
+            (("disk=serial:S", "partition=sda1"), 2, "is not the number of a partition"),
+        ):
+            done = m.run("disks", *words)
+            assert done.returncode == code and text in done.stderr and not done.stdout, done
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))
