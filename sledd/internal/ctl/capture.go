@@ -16,13 +16,13 @@ import (
 
 func (a *app) imageCaptureCommand() *cobra.Command {
 	w := &watch{app: a, judge: live.Judge, wait: true}
-	wait, dry, disk := false, false, ""
+	wait, dry, disk, partition := false, false, "", ""
 	command := &cobra.Command{
 		Use: "capture NODE IMAGE", Short: "Make an image of a node's disk",
-		Long: `Requests that the disk of a node becomes a registered image. The node captures
-its disk at its next boot; this command does not switch power. The disk is only
-read, and the node's own system starts again afterwards. The image is not
-signed, see sledctl image sign.
+		Long: `Requests that the disk of a node becomes a registered image, or one partition
+of it. The node captures it at its next boot; this command does not switch
+power. The disk is only read, and the node's own system starts again
+afterwards. The image is not signed, see sledctl image sign.
 
 With --wait, the command ends when the image is registered. If the node fails,
 it prints the reason and exits with code 1.`,
@@ -30,6 +30,13 @@ it prints the reason and exits with code 1.`,
   sledctl image sign debian-12-golden --key image.key`,
 		Args: cobra.ExactArgs(2), ValidArgsFunction: a.completeFirstNode,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			change := func(spec *api.BindingSpec) {
+				spec.Node, spec.Image, spec.Capture = args[0], "", args[1]
+				spec.Disk = cmp.Or(disk, spec.Disk)
+				if cmd.Flags().Changed("partition") {
+					spec.Partition = partition
+				}
+			}
 			if wait && a.output != "table" {
 				return usagef("--wait prints progress: it excludes -o %s", a.output)
 			}
@@ -37,7 +44,7 @@ it prints the reason and exits with code 1.`,
 			if err != nil {
 				return err
 			}
-			binding, err := a.capture(cmd.Context(), client, args[0], args[1], disk, dry)
+			binding, err := a.capture(cmd.Context(), client, args[0], change, dry)
 			if err != nil || dry {
 				return err
 			}
@@ -49,6 +56,8 @@ it prints the reason and exits with code 1.`,
 		},
 	}
 	command.Flags().StringVar(&disk, "disk", "", "disk selector; default: that of the binding, else that of the node")
+	command.Flags().StringVar(&partition, "partition", "",
+		"only this partition of the disk; default: that of the binding; '': the whole disk")
 	command.Flags().BoolVar(&dry, "dry-run", false, "show what would be changed, and change nothing")
 	command.Flags().BoolVarP(&wait, "wait", "w", false, "wait until the image is registered or the node fails")
 	command.Flags().DurationVar(&w.timeout, "timeout", 0,
@@ -59,15 +68,14 @@ it prints the reason and exits with code 1.`,
 // capture changes the binding of a node, after it has printed what sledd judges of that; disk, host name, keys and user
 // data stay for the next image.
 func (a *app) capture(
-	ctx context.Context, client *api.Client, node, image, disk string, dry bool,
+	ctx context.Context, client *api.Client, node string, change func(*api.BindingSpec), dry bool,
 ) (api.Binding, error) {
 	old, err := client.Binding(ctx, node)
 	if err != nil && !api.IsNotFound(err) {
 		return old, err
 	}
 	spec := old.BindingSpec
-	spec.Node, spec.Image, spec.Capture = node, "", image
-	spec.Disk = cmp.Or(disk, spec.Disk)
+	change(&spec)
 	options := []api.Option{}
 	if old.UserDataSHA256 != "" {
 		options = append(options, api.KeepUserData())
@@ -78,8 +86,8 @@ func (a *app) capture(
 	}
 	line := shown.Outlook.Node + ": nothing changes"
 	if len(shown.Outlook.Why) > 0 {
-		line = fmt.Sprintf("%s: its disk is only read, %s; then its own system starts again", shown.Outlook.Node,
-			wording.When(shown.Outlook.When))
+		line = fmt.Sprintf("%s: %s is only read, %s; then its own system starts again", shown.Outlook.Node,
+			wording.Captured(spec), wording.When(shown.Outlook.When))
 	}
 	_, _ = fmt.Fprintln(a.Err, a.Screen.Hang(line, 2))
 	if dry {

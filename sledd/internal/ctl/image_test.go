@@ -114,6 +114,7 @@ func TestNodeIsCaptured(t *testing.T) {
 		"(wipe)")
 	s.does(exitDone, "binding get n1 -o json", `"allow_unsigned": true`)
 	s.does(exitDone, "image capture n1 gold --dry-run", "n1: its disk is only read, at its next boot")
+	s.does(exitDone, "image capture n1 gold --dry-run --partition 2", "n1: partition 2 of its disk is only read, at its")
 	s.does(exitDone, "binding list", "(wipe)")
 	s.does(exitFailed, "image capture n1 gold --wait --timeout 1ms", "n1: its disk is only read, at its next boot")
 	s.does(exitDone, "binding get n1 -o json", `"user_data_sha256": "`)

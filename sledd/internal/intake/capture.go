@@ -126,6 +126,9 @@ func (tx *nodeTx) capturedImage(generation int64, made report.Made) api.ImageSpe
 	if tx.Node() != nil {
 		spec.Architecture, spec.Labels[capturedFrom] = tx.Node().Architecture, tx.Node().Name
 	}
+	if tx.Binding().Partition != "" {
+		spec.Kind = api.PartitionImage
+	}
 	if incumbent := tx.Admission().Incumbent; incumbent != nil {
 		spec.Labels[capturedAt] = incumbent.Level.String()
 	}

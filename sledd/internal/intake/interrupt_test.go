@@ -87,7 +87,14 @@ func TestARescueInterruptsThePlan(t *testing.T) {
 }
 
 func TestACaptureRegistersItsImage(t *testing.T) {
-	m := newMachine(t, &api.BindingSpec{Capture: "golden"})
+	for partition, kind := range map[string]string{"": "", "part-label:root": api.PartitionImage} {
+		t.Run("partition "+partition, func(t *testing.T) { registersItsImage(t, partition, kind) })
+	}
+}
+
+func registersItsImage(t *testing.T, partition, kind string) {
+	t.Helper()
+	m := newMachine(t, &api.BindingSpec{Capture: "golden", Partition: partition})
 	m.boot()
 	if got := m.poll(); got != "capture reboot" {
 		t.Fatalf("the plan is %q", got)
@@ -100,7 +107,7 @@ func TestACaptureRegistersItsImage(t *testing.T) {
 	done.Made = report.Made{Digest: nodetexttest.Digest("sha256:" + strings.Repeat("7", 64)), Bytes: 512, FileBytes: 9}
 	m.does(api.Captured, start(1, "capture"), done)
 	image, err := m.DB.Image(t.Context(), "golden")
-	if err != nil || image.Bytes != 512 || image.Labels["captured-from"] != "n1" ||
+	if err != nil || image.Kind != kind || image.Bytes != 512 || image.Labels["captured-from"] != "n1" ||
 		!strings.HasPrefix(image.URLs[0], "http://s/images/captured/") {
 		t.Errorf("%+v, %v", image, err)
 	}

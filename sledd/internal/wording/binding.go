@@ -79,7 +79,7 @@ func Effect(n api.Node) string {
 	b, words := n.Binding, ""
 	switch {
 	case b.Capture != "":
-		words = "its disk is read and becomes image " + b.Capture
+		words = Captured(b.BindingSpec) + " is read and becomes image " + b.Capture
 	case b.Image == "":
 		words = "all disks are wiped, but those that it keeps"
 	case b.Generation > n.Status.Generation && b.Memory:
@@ -93,6 +93,14 @@ func Effect(n api.Node) string {
 		return words
 	}
 	return words + "; " + When(api.When(n.Status.Phase, n.Detour() != nil))
+}
+
+// Captured is what of a machine a capture reads.
+func Captured(b api.BindingSpec) string {
+	if b.Partition != "" {
+		return "partition " + b.Partition + " of its disk"
+	}
+	return "its disk"
 }
 
 // Outlook describes what a binding would do to its node, and when.
