@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One partition is written, and every byte outside of it stays: seeded rounds, half of them killed on the way.
+"""One partition is written, then packed, and every byte outside of it stays: seeded rounds, half of them killed.
 
 ROUNDS=200: how many. Prints TAP.
 """
@@ -14,7 +14,7 @@ import threading
 import time
 
 from images import GRANULE, SLEDC, Image, Server, expect, run_tests, sledc
-from partitions import Donor, Target, make_donors, make_target, run_write, words_for, wrong
+from partitions import JUNK, Donor, Target, make_donors, make_target, pack, run_write, words_for, wrong
 
 SEED = 45
 ROUNDS = int(os.environ.get("ROUNDS", "40"))
@@ -61,6 +61,18 @@ def check_stopped(donor: Donor, before: bytes, inside: bytes) -> None:
     assert not any(first), "what was half written can be mounted"
 
 
+def check_packed(target: Target, number: int, donor: Donor) -> None:
+    """What is packed of it brings the system back, once something else was there. Packing only reads."""
+    before = target.path.read_bytes()
+    packed = pack(target.path, number)
+    assert target.path.read_bytes() == before, "packing has changed the disk"
+    outside = target.outside(number)
+    target.fill(number, JUNK[: target.places[number][1]])
+    run_write(target, packed, f"partition={number}", "mode=full", place="file")
+    assert target.outside(number) == outside, "a byte outside changed"
+    assert not wrong(donor, target.inside(number)), "something of the system is not in what was packed"
+
+
 def one_round(draw: random.Random, donors: list[Donor]) -> bool:
     """Returns whether the second run resumed the first."""
     target, donor = make_target(draw, draw.choice(TABLES)), draw.choice(donors)
@@ -81,6 +93,7 @@ def one_round(draw: random.Random, donors: list[Donor]) -> bool:
     assert target.outside(number) == outside, f"a byte outside changed: {words}"
     assert not wrong(donor, target.inside(number)), f"the partition is wrong: {words}"
     expect(sledc("verify", f"image=file://{donor.image.path}", f"file={target.path}", f"partition={number}"), 0)
+    check_packed(target, number, donor)
     return "an earlier write of this image was interrupted" in run.stdout
 
 
