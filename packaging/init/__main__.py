@@ -17,7 +17,7 @@ SITE = Path(os.environ.get("SLED_SITE", "/etc/sled/site"))
 KEY = Path("/root/.ssh/id_ed25519")
 PLAN = """\
 sled init makes this machine the boot server of a new site:
-  installs   dnsmasq, nginx-light, nftables, tftp-hpa and what these need, from Debian's mirror
+  installs   dnsmasq, netplan.io, nginx-light, nftables, tftp-hpa and what these need, from Debian's mirror
   starts     sledd; nginx on ports 80 and 443; dnsmasq for DHCP and TFTP on {interface} ({address})
   DHCP       {dhcp}
   writes     {site}, keys and certificates in /etc/sled, /etc/nginx, /etc/dnsmasq.d, /etc/dnsmasq.hosts.d,

@@ -14,7 +14,7 @@ import pytest
 from container import FILES, boot, minimal
 
 # What the roles install.
-LATER = "ca-certificates cpio curl dnsmasq nftables nginx-light openssl tftp-hpa"
+LATER = "ca-certificates cpio curl dnsmasq netplan.io nftables nginx-light openssl tftp-hpa"
 PAGE = Path(__file__).resolve().parents[2] / "docs/install.md"
 # A network of one wire: this machine has eno2, and another one the end that may have a DHCP server.
 NETWORK = """
@@ -100,7 +100,7 @@ Choose FIRST-LAST in 10.20.0.0/24 of eno2.""",
 
 PLAN = """\
 sled init makes this machine the boot server of a new site:
-  installs   dnsmasq, nginx-light, nftables, tftp-hpa and what these need, from Debian's mirror
+  installs   dnsmasq, netplan.io, nginx-light, nftables, tftp-hpa and what these need, from Debian's mirror
   starts     sledd; nginx on ports 80 and 443; dnsmasq for DHCP and TFTP on eno2 (10.20.0.1/24)
   DHCP       hands out 10.20.0.50-10.20.0.99
   writes     /etc/sled/site, keys and certificates in /etc/sled, /etc/nginx, /etc/dnsmasq.d, /etc/dnsmasq.hosts.d,
@@ -180,7 +180,7 @@ def test_refusals_change_nothing(root: Path) -> None:
 
 def of_page(start: str) -> str:
     """The command of the page "install" that starts so."""
-    (found,) = re.findall(rf"^{start}.*$", PAGE.read_text(), re.M)
+    (found,) = set(re.findall(rf"^{start}.*$", PAGE.read_text(), re.M))
     return str(found)
 
 
