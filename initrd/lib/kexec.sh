@@ -71,14 +71,17 @@ kexec_is_there() {
 kexec_is_alone() {
 	[ -n "$disk_alone" ] || return 0
 	kexec_root=$(printf '%s\n' "$kexec_arguments" | tr ' ' '\n' | sed -n 's/^root=//p' | tail -n 1)
-	kexec_found=
-	for kexec_device in $(disk_list "$kexec_disk") $lvm_volumes; do
-		[ -z "$(mounts_holds "$kexec_device" "$(mounts_name "$kexec_root")")" ] ||
-			kexec_found="$kexec_found $kexec_device"
-	done
-	[ "$kexec_found" != " $disk_root_device" ] || return 0
-	kexec_reason=": the default entry has root=$kexec_root, which is on${kexec_found:- no filesystem of this disk}"
-	kexec_reason="$kexec_reason, and not in $disk_alone alone"
+	kexec_reason=": the default entry has root=$kexec_root"
+	# shellcheck disable=SC2046 # devices
+	if ! mounts_search "$(mounts_name "$kexec_root")" $(disk_list "$kexec_disk") $lvm_volumes; then
+		kexec_reason="$kexec_reason: $mounts_why"
+	elif [ -z "$mounts_device" ] || [ "$mounts_device" != "$disk_root_device" ]; then
+		kexec_reason="$kexec_reason, which is on ${mounts_device:-no filesystem of this disk}"
+		kexec_reason="$kexec_reason and not in $disk_alone"
+	else
+		kexec_reason=''
+		return 0
+	fi
 	return 1
 }
 
