@@ -89,25 +89,40 @@ static void node_of(const char *name, char ret[NODE_MAX]) {
 			*c = '/';
 }
 
+static DIR *open_folder(const char *root, const struct disk *disk, char **ret_path, struct fault *fault) {
+	DIR *dir = NULL;
+
+	if (asprintf(ret_path, "%s/sys/block/%s", root, disk->name) < 0 || !(dir = opendir(*ret_path)))
+		(void)fault_errno(fault, CODE_FAILED, errno, "/sys/block/%s", disk->name);
+	return dir;
+}
+
+// Returns whether that entry of the disk's folder is a partition.
+static bool read_partition(const char *path, const struct disk *disk, const char *name, struct partition *ret) {
+	uint64_t start;
+
+	if (strncmp(name, disk->name, strlen(disk->name)) != 0)
+		return false;
+	start = sysfs_number(UINT64_MAX, "%s/%s/start", path, name);
+	*ret = (struct partition){start * SECTOR, sysfs_number(0, "%s/%s/size", path, name) * SECTOR};
+	return start != UINT64_MAX;
+}
+
 static int scan_partitions(const char *root, struct disk *disk, struct fault *fault) {
 	cleanup_free char *path = NULL;
-	cleanup_dir DIR *dir = NULL;
+	cleanup_dir DIR *dir = open_folder(root, disk, &path, fault);
+	struct partition partition;
 	struct dirent *entry;
 
-	if (asprintf(&path, "%s/sys/block/%s", root, disk->name) < 0 || !(dir = opendir(path)))
-		return fault_errno(fault, CODE_FAILED, errno, "/sys/block/%s", disk->name);
+	if (!dir)
+		return -EIO;
 	while ((entry = readdir(dir))) {
-		uint64_t start, sectors;
-		if (strncmp(entry->d_name, disk->name, strlen(disk->name)))
-			continue;
-		start = sysfs_number(UINT64_MAX, "%s/%s/start", path, entry->d_name);
-		sectors = sysfs_number(0, "%s/%s/size", path, entry->d_name);
-		if (start == UINT64_MAX)
+		if (!read_partition(path, disk, entry->d_name, &partition))
 			continue;
 		if (disk->partition_count == PARTITIONS_MAX)
 			return fault_set(fault, CODE_FAILED, "%s has more than %u partitions", disk->name,
 					 PARTITIONS_MAX);
-		disk->partitions[disk->partition_count++] = (struct partition){start * SECTOR, sectors * SECTOR};
+		disk->partitions[disk->partition_count++] = partition;
 	}
 	return 0;
 }
@@ -115,19 +130,18 @@ static int scan_partitions(const char *root, struct disk *disk, struct fault *fa
 int scan_partition_node(const char *root, const struct disk *disk, const struct partition *place, char ret[NODE_MAX],
 			struct fault *fault) {
 	cleanup_free char *path = NULL;
-	cleanup_dir DIR *dir = NULL;
+	cleanup_dir DIR *dir = open_folder(root, disk, &path, fault);
+	struct partition partition;
 	struct dirent *entry;
 
-	if (asprintf(&path, "%s/sys/block/%s", root, disk->name) < 0 || !(dir = opendir(path)))
-		return fault_errno(fault, CODE_FAILED, errno, "/sys/block/%s", disk->name);
-	while ((entry = readdir(dir))) {
-		if (strncmp(entry->d_name, disk->name, strlen(disk->name)) != 0 ||
-		    sysfs_number(UINT64_MAX, "%s/%s/start", path, entry->d_name) != place->start / SECTOR ||
-		    sysfs_number(0, "%s/%s/size", path, entry->d_name) != place->bytes / SECTOR)
-			continue;
-		node_of(entry->d_name, ret);
-		return 0;
-	}
+	if (!dir)
+		return -EIO;
+	while ((entry = readdir(dir)))
+		if (read_partition(path, disk, entry->d_name, &partition) && partition.start == place->start &&
+		    partition.bytes == place->bytes) {
+			node_of(entry->d_name, ret);
+			return 0;
+		}
 	return fault_set(fault, CODE_DISK,
 			 "%s: the kernel knows no partition at byte %" PRIu64 ": it read another table", disk->name,
 			 place->start);
